@@ -1,0 +1,49 @@
+# Every target sets up what it needs: a virtual environment in .venv and Java.
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup java demo test check bench nightly format docs clean
+
+help: ## print this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+setup: .venv/ready java ## install all that is needed (every other target does this first)
+
+.venv/ready: pyproject.toml constraints.txt tools/venv.sh
+	@sh tools/venv.sh $(PYTHON)
+	@touch $@
+
+java:
+	@sh tools/java.sh
+
+demo: setup ## decode a frame of every kind and show one in full
+	@python tools/demo.py
+
+test: check ## check, then run all tests
+	pytest -n 2 --cov --cov-report=term --cov-fail-under=97
+
+check: setup ## format, lint, types, import contracts, spelling, generated docs
+	ruff format --check .
+	ruff check .
+	mypy
+	lint-imports
+	codespell src tests docs tools benchmarks README.md CONTRIBUTING.md CHANGELOG.md
+	python tools/docs.py --check
+
+bench: setup ## measure, and write benchmarks/RESULTS.md
+	python benchmarks/run.py
+
+nightly: setup ## the long damage tests: 200,000 cases a protocol
+	WIRELOOM_CASES=200000 HYPOTHESIS_PROFILE=nightly pytest -n 2 tests/conformance
+
+format: setup ## format the code and fix what can be fixed
+	ruff format .
+	ruff check --fix .
+
+docs: setup ## write the generated parts of docs/
+	python tools/docs.py
+
+clean: ## remove the virtual environment and all caches
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

@@ -1,0 +1,1 @@
+"""The five protocols, all of one shape and strangers to each other."""

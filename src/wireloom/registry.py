@@ -1,0 +1,95 @@
+"""The five protocols by name.
+
+A protocol's modules are imported when it is first asked for, so that `import wireloom`
+stays light.
+"""
+
+from collections.abc import Collection
+from functools import cache
+from importlib import import_module
+from typing import Final, cast
+from typing import Protocol as Interface
+
+from wireloom.wire.cursor import Span
+from wireloom.wire.message import Message, Summary
+from wireloom.wire.outcome import Auth
+
+NAMES: Final = ("cthun", "dtn", "myriadmesh", "signalhub", "uep12")
+
+
+class Codec(Interface):
+    """`codec` of every protocol."""
+
+    def decode(self, raw: bytes, *, lenient: bool = False) -> Message:
+        """The message in `raw`, or a WireError."""
+
+    def encode(self, message: Message) -> bytes:
+        """The bytes of `message`, or a WireError."""
+
+    def spans(self, raw: bytes) -> list[Span]:
+        """Where each field lies."""
+
+
+class Integrity(Interface):
+    """`integrity` of every protocol."""
+
+    def authenticate(self, message: Message, raw: bytes, keys: Collection[bytes]) -> Auth:
+        """What is known of a frame's authenticity."""
+
+
+class Record(Interface):
+    """`record` of every protocol."""
+
+    def summarise(self, message: Message, raw: bytes) -> Summary:
+        """The message in the columns that all protocols share."""
+
+    def from_fields(self, type_: str, fields: object) -> Message:
+        """The message with these plain fields, or a WireError."""
+
+
+class Messages(Interface):
+    """`messages` of every protocol."""
+
+    TYPES: dict[str, type[Message]]
+
+
+class WireProtocol:
+    """One protocol: its modules, each imported when first used."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def codec(self) -> Codec:
+        """Encoding and decoding."""
+        return cast("Codec", self._module("codec"))
+
+    @property
+    def integrity(self) -> Integrity:
+        """Signatures, hashes, proofs of work."""
+        return cast("Integrity", self._module("integrity"))
+
+    @property
+    def record(self) -> Record:
+        """The columns that all protocols share."""
+        return cast("Record", self._module("record"))
+
+    @property
+    def messages(self) -> Messages:
+        """The message classes."""
+        return cast("Messages", self._module("messages"))
+
+    def _module(self, part: str) -> object:
+        return import_module(f"wireloom.protocols.{self.name}.{part}")
+
+
+@cache
+def protocol(name: str) -> WireProtocol:
+    """The protocol called `name`.
+
+    Raises:
+        KeyError: If there is none.
+    """
+    if name not in NAMES:
+        raise KeyError(name)
+    return WireProtocol(name)

@@ -1,0 +1,1 @@
+"""What all five protocols are made of: bytes, fields, messages, outcomes, keys, errors."""

@@ -1,0 +1,124 @@
+"""JSON, strictly: no duplicate keys, no NaN, no deep nesting, UTF-8 only.
+
+The fast typed decoders skip some of that. `load` is the slow and exact check behind them;
+`members` tells where the parts of a document lie, for `inspect`.
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from wireloom.wire.cursor import Span
+from wireloom.wire.errors import MalformedError
+from wireloom.wire.fields import MAX_NESTING
+
+_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_BLANK = re.compile(r"[ \t\r\n]*")
+
+
+def load(raw: bytes) -> Any:
+    """The document in `raw`.
+
+    Raises:
+        MalformedError: If it is not strict JSON.
+    """
+    check_nesting(raw)
+    try:
+        return json.loads(
+            raw.decode(),
+            object_pairs_hook=_unique,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+        )
+    except MalformedError:
+        raise
+    except UnicodeDecodeError as error:
+        raise MalformedError(f"not UTF-8: {error.reason}", offset=error.start) from None
+    except json.JSONDecodeError as error:
+        offset = len(error.doc[: error.pos].encode())
+        raise MalformedError(f"not JSON: {error.msg}", offset=offset) from None
+    except ValueError as error:
+        raise MalformedError(f"not JSON: {error}") from None
+
+
+def check_nesting(raw: bytes) -> None:
+    """Refuses a document that is nested deeper than `MAX_NESTING`, without building it.
+
+    Raises:
+        MalformedError: If it is.
+    """
+    if raw.count(b"[") + raw.count(b"{") <= MAX_NESTING:
+        return
+    depth = 0
+    for match in _STRING_OR_BRACKET.finditer(raw):
+        match match[0]:
+            case b"[" | b"{":
+                depth += 1
+            case b"]" | b"}":
+                depth -= 1
+        if depth > MAX_NESTING:
+            raise MalformedError(f"nested deeper than {MAX_NESTING} levels", offset=match.start())
+
+
+def members(raw: bytes, *, base: int = 0, prefix: str = "") -> Iterator[Span]:
+    """Where the values of the object in `raw` lie, objects within it included.
+
+    Args:
+        raw: The document. Where it stops being JSON, the spans stop.
+        base: The document's own offset in its frame.
+        prefix: What the names begin with.
+    """
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        text = raw[: error.start].decode()
+    yield from _members(text, 0, prefix, base)
+
+
+def _members(text: str, index: int, prefix: str, base: int) -> Iterator[Span]:
+    decoder = json.JSONDecoder()
+    index = _blank(text, index) + 1
+    while True:
+        try:
+            key, index = decoder.raw_decode(text, _blank(text, index))
+            start = _blank(text, _blank(text, index) + 1)
+            value, index = decoder.raw_decode(text, start)
+        except (json.JSONDecodeError, RecursionError):
+            return
+        name = f"{prefix}{key}"
+        if isinstance(value, dict) and value:
+            yield from _members(text, start, f"{name}.", base)
+        else:
+            offset = len(text[:start].encode())
+            yield Span(name, base + offset, len(text[start:index].encode()))
+        index = _blank(text, index)
+        if text[index : index + 1] != ",":
+            return
+        index += 1
+
+
+def _blank(text: str, index: int) -> int:
+    match = _BLANK.match(text, index)
+    return match.end() if match else index
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    loaded = dict(pairs)
+    if len(loaded) != len(pairs):
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise MalformedError(f"key {twice!r:.60} stands twice")
+    return loaded
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if not math.isfinite(number):
+        raise MalformedError(f"{literal:.60} is out of range")
+    return number
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise MalformedError(f"{name} is not a JSON number")

@@ -1,0 +1,157 @@
+"""Messages as plain JSON values and back: the `fields` of `wireloom decode` and `encode`.
+
+Bytes are lower-case hex, enums their member's name, flags lists of lower-case names,
+fields snake_case. In values of no declared type (an application's payload, a field that
+this version does not know) bytes are `{"$hex": "…"}`, so that they come back as bytes.
+"""
+
+import types
+from collections.abc import Mapping
+from enum import Enum, Flag
+from functools import cache
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from wireloom.wire.errors import MalformedError
+from wireloom.wire.message import Message
+
+M = TypeVar("M", bound=Message)
+
+_HEX = "$hex"
+
+
+def to_plain(message: Message) -> dict[str, Any]:
+    """The message's fields, and what derives from them, as JSON values."""
+    shown: dict[str, Any] = {}
+    hints = _hints(type(message))
+    for name in message.__struct_fields__:
+        value = getattr(message, name)
+        if value is not msgspec.UNSET:
+            shown[name.rstrip("_")] = _shown(value, free=hints[name] in _FREE)
+    for name in message.derived:
+        shown[name] = _shown(getattr(message, name), free=False)
+    return shown
+
+
+def from_plain(cls: type[M], plain: object, *, at: str = "fields") -> M:
+    """The message that `to_plain` showed.
+
+    Limits are not checked here: encoding does that. Values that are messages already are
+    taken as they are.
+
+    Raises:
+        MalformedError: If a field is missing, unknown, of a wrong type, or contradicts
+            what derives from the others.
+    """
+    given = dict(_mapping(plain, at))
+    hints = _hints(cls)
+    values: dict[str, Any] = {}
+    for field in msgspec.structs.fields(cls):
+        shown = field.name.rstrip("_")
+        if shown in given:
+            values[field.name] = _built(hints[field.name], given.pop(shown), f"{at}.{shown}")
+        elif field.required:
+            raise MalformedError(f"{at}.{shown} is missing")
+    message = cls(**values)
+    for name in cls.derived:
+        if name in given and given.pop(name) != _shown(getattr(message, name), free=False):
+            raise MalformedError(f"{at}.{name} contradicts the other fields")
+    if given:
+        raise MalformedError(f"{at}.{min(given)} is not a field of {cls.__name__}")
+    return message
+
+
+def _shown(value: Any, *, free: bool) -> Any:
+    match value:
+        case Message():
+            shown: Any = to_plain(value)
+        case bytes():
+            shown = {_HEX: value.hex()} if free else value.hex()
+        case Flag():
+            shown = [str(member.name).lower() for member in value]
+        case Enum():
+            shown = value.name
+        case tuple() | list():
+            shown = [_shown(item, free=free) for item in value]
+        case Mapping():
+            shown = {key: _shown(item, free=True) for key, item in value.items()}
+        case _:
+            shown = value
+    return shown
+
+
+def _built(hint: Any, value: Any, at: str) -> Any:
+    if isinstance(value, Message):
+        return value
+    if hint in _FREE:
+        return _freed(value)
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        return _built_option(hint, value, at)
+    if origin is tuple:
+        (item,) = {arg for arg in get_args(hint) if arg is not ...}
+        return tuple(_built(item, one, f"{at}[{i}]") for i, one in enumerate(_items(value, at)))
+    if origin is dict:
+        return {
+            key: _built(get_args(hint)[1], one, f"{at}.{key}")
+            for key, one in _mapping(value, at).items()
+        }
+    return _built_scalar(hint, value, at)
+
+
+def _built_option(hint: Any, value: Any, at: str) -> Any:
+    if value is None:
+        return None
+    (inner,) = [arg for arg in get_args(hint) if arg not in (types.NoneType, msgspec.UnsetType)]
+    return _built(inner, value, at)
+
+
+def _built_scalar(hint: Any, value: Any, at: str) -> Any:
+    if issubclass(hint, Message):
+        return from_plain(hint, value, at=at)
+    try:
+        if hint is bytes:
+            return bytes.fromhex(value)
+        if issubclass(hint, Flag):
+            return hint(sum(hint[str(name).upper()].value for name in _items(value, at)))
+        if issubclass(hint, Enum):
+            return hint[value]
+    except (KeyError, TypeError, ValueError):
+        raise MalformedError(f"{at} cannot be {value!r:.60}") from None
+    if hint is float and type(value) is int:
+        return float(value)
+    if type(value) is not hint:
+        raise MalformedError(f"{at} must be {hint.__name__}, not {type(value).__name__}")
+    return value
+
+
+def _freed(value: Any) -> Any:
+    match value:
+        case dict() if value.keys() == {_HEX}:
+            return _built_scalar(bytes, value[_HEX], _HEX)
+        case dict():
+            return {key: _freed(item) for key, item in value.items()}
+        case list():
+            return [_freed(item) for item in value]
+    return value
+
+
+def _items(value: object, at: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise MalformedError(f"{at} must be a list")
+    return value
+
+
+def _mapping(value: object, at: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise MalformedError(f"{at} must be an object")
+    return value
+
+
+@cache
+def _hints(cls: type[Message]) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+_FREE = (Any, object)

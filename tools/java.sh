@@ -1,0 +1,35 @@
+#!/bin/sh
+# Makes sure that Java 17 or newer is there: Spark needs it. Installs it with apt where that is
+# allowed, otherwise prints the command that a person has to type, and stops.
+set -eu
+
+java_major() {
+    "$1" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1
+}
+
+for java in "${JAVA_HOME:-/nonexistent}/bin/java" java; do
+    if command -v "$java" >/dev/null 2>&1; then
+        major=$(java_major "$java")
+        if [ "${major:-0}" -ge 17 ]; then
+            exit 0
+        fi
+    fi
+done
+
+package=openjdk-17-jre-headless
+if command -v apt-get >/dev/null 2>&1; then
+    if [ "$(id -u)" -eq 0 ]; then
+        sudo=""
+    elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+        sudo="sudo -n"
+    else
+        echo "Java 17 or newer is missing. Type: sudo apt-get install $package" >&2
+        exit 1
+    fi
+    echo "Installing $package"
+    $sudo apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$package"
+else
+    echo "Java 17 or newer is missing. Install a JRE of version 17 or 21 and put it on the PATH." >&2
+    exit 1
+fi
