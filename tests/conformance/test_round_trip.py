@@ -16,7 +16,7 @@ protocols = pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
 types = pytest.mark.parametrize(
     ("case", "type_"), TYPES, ids=[f"{case.name}-{type_}" for case, type_ in TYPES]
 )
-few = settings(max_examples=settings.default.max_examples // 4)
+few = settings(max_examples=settings().max_examples // 4)
 
 
 @protocols

@@ -5,6 +5,8 @@ used with the key is the caller's duty. Opening what was not sealed with the key
 associated data at hand raises `DecryptFailedError` and tells no more.
 """
 
+from typing import Final
+
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -21,6 +23,8 @@ from nacl.exceptions import CryptoError
 
 from wireloom.wire.errors import DecryptFailedError
 
+X25519_KEY_SIZE: Final = 32
+
 
 def x25519_public(private_key: bytes) -> bytes:
     """The X25519 public key of `private_key`."""
@@ -33,9 +37,11 @@ def x25519(private_key: bytes, public_key: bytes) -> bytes:
     Raises:
         DecryptFailedError: If the public key is one that gives no secret.
     """
+    if len(private_key) != X25519_KEY_SIZE or len(public_key) != X25519_KEY_SIZE:
+        raise DecryptFailedError(f"an X25519 key has {X25519_KEY_SIZE} bytes")
     try:
         return crypto_scalarmult(private_key, public_key)
-    except (CryptoError, ValueError, RuntimeError):
+    except (CryptoError, RuntimeError):
         raise DecryptFailedError("the public key gives no shared secret") from None
 
 

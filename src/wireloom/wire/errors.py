@@ -14,6 +14,7 @@
       BadPowError                 a proof of work does not hold
       UnknownKeyError             the signer's key is not known
       UnauthenticatedError        a credential is missing or does not hold
+      UnauthorizedError           who sent it may not do what it says
       DecryptFailedError          a sealed payload does not open
 
 The reason of a class never changes: it is the word in logs, tables and metrics.
@@ -122,6 +123,12 @@ class UnauthenticatedError(WireError):
     """A credential is missing or does not hold."""
 
     reason = Reason.UNAUTHENTICATED
+
+
+class UnauthorizedError(WireError):
+    """Who sent the message may not do what it says."""
+
+    reason = Reason.UNAUTHORIZED
 
 
 class DecryptFailedError(WireError):

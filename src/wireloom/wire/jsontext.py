@@ -15,7 +15,8 @@ from wireloom.wire.cursor import Span
 from wireloom.wire.errors import MalformedError
 from wireloom.wire.fields import MAX_NESTING
 
-_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+"""Possessive, and the closing quote optional: a string that never ends is passed over once."""
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 
@@ -86,7 +87,7 @@ def _members(text: str, index: int, prefix: str, base: int) -> Iterator[Span]:
             key, index = decoder.raw_decode(text, _blank(text, index))
             start = _blank(text, _blank(text, index) + 1)
             value, index = decoder.raw_decode(text, start)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # ValueError: an integer of too many digits, too
             return
         name = f"{prefix}{key}"
         if isinstance(value, dict) and value:

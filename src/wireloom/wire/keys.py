@@ -44,9 +44,11 @@ class SigningKey:
 
 def verify(public_key: bytes, data: bytes, signature: bytes) -> bool:
     """Whether `signature` over `data` is by the owner of `public_key`."""
+    if len(public_key) != PUBLIC_KEY_SIZE or len(signature) != SIGNATURE_SIZE:
+        return False  # libsodium would read past their end
     try:
         crypto_sign_open(signature + data, public_key)
-    except (CryptoError, ValueError):
+    except CryptoError:
         return False
     return True
 

@@ -9,7 +9,7 @@ import types
 from collections.abc import Mapping
 from enum import Enum, Flag
 from functools import cache
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -82,9 +82,7 @@ def _shown(value: Any, *, free: bool) -> Any:
 
 
 def _built(hint: Any, value: Any, at: str) -> Any:
-    if isinstance(value, Message):
-        return value
-    if hint in _FREE:
+    if hint in _FREE or isinstance(value, Message):
         return _freed(value)
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
@@ -92,6 +90,8 @@ def _built(hint: Any, value: Any, at: str) -> Any:
     if origin is tuple:
         (item,) = {arg for arg in get_args(hint) if arg is not ...}
         return tuple(_built(item, one, f"{at}[{i}]") for i, one in enumerate(_items(value, at)))
+    if origin is Literal:
+        return _built_literal(hint, value, at)
     if origin is dict:
         return {
             key: _built(get_args(hint)[1], one, f"{at}.{key}")
@@ -103,18 +103,28 @@ def _built(hint: Any, value: Any, at: str) -> Any:
 def _built_option(hint: Any, value: Any, at: str) -> Any:
     if value is None:
         return None
-    (inner,) = [arg for arg in get_args(hint) if arg not in (types.NoneType, msgspec.UnsetType)]
-    return _built(inner, value, at)
+    inner = [arg for arg in get_args(hint) if arg not in (types.NoneType, msgspec.UnsetType)]
+    if not inner:
+        raise MalformedError(f"{at} must be null")
+    return _built(inner[0], value, at)
+
+
+def _built_literal(hint: Any, value: Any, at: str) -> Any:
+    if not any(value == one and type(value) is type(one) for one in get_args(hint)):
+        raise MalformedError(f"{at} cannot be {value!r:.60}")
+    return value
 
 
 def _built_scalar(hint: Any, value: Any, at: str) -> Any:
     if issubclass(hint, Message):
         return from_plain(hint, value, at=at)
+    if issubclass(hint, Flag):
+        value = _items(value, at)
     try:
         if hint is bytes:
             return bytes.fromhex(value)
         if issubclass(hint, Flag):
-            return hint(sum(hint[str(name).upper()].value for name in _items(value, at)))
+            return hint(sum(hint[str(name).upper()].value for name in value))
         if issubclass(hint, Enum):
             return hint[value]
     except (KeyError, TypeError, ValueError):

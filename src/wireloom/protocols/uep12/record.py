@@ -1,25 +1,30 @@
 """A UEP-12 message in the columns that all protocols share."""
 
+from typing import Final
+
+from wireloom.protocols.uep12.constants import Opcode
 from wireloom.protocols.uep12.integrity import expires_ms, msg_hash
-from wireloom.protocols.uep12.messages import TYPES, Content, Uep12Message
+from wireloom.protocols.uep12.messages import TYPES, Content
 from wireloom.wire.errors import UnknownTypeError
 from wireloom.wire.message import Message, Summary
 from wireloom.wire.plain import from_plain
 
+_NAMES: Final = {cls: name for name, cls in TYPES.items()}
 
-def summarise(message: Uep12Message, raw: bytes) -> Summary:
+
+def summarise(message: Message, raw: bytes) -> Summary:
     """What the common record says of `message`, which was decoded from `raw`.
 
     A swarm hides who sends, and the swarm itself is named by the link, not by the frame.
     """
-    if not isinstance(message, Content):
-        return Summary(type=message.opcode.name, id=msg_hash(raw).hex())
-    return Summary(
-        type=message.opcode.name,
-        id=msg_hash(raw).hex(),
-        created_ms=message.timestamp,
-        expires_ms=expires_ms(message),
-    )
+    if isinstance(message, Content):
+        return Summary(
+            type=Opcode.CONTENT.name,
+            id=msg_hash(raw).hex(),
+            created_ms=message.timestamp,
+            expires_ms=expires_ms(message),
+        )
+    return Summary(type=_NAMES[type(message)], id=msg_hash(raw).hex())
 
 
 def from_fields(type_: str, fields: object) -> Message:

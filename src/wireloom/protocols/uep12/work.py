@@ -59,7 +59,7 @@ class Searcher:
             while not cancelled():
                 while len(running) < 2 * self._cores:
                     running.add(self._pool.submit(scan, puzzle, start, SLICE))
-                    start += SLICE
+                    start = start + SLICE if start + SLICE < NONCE_SPACE else 0
                 done, running = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
                 nonces = [nonce for future in done if (nonce := future.result()) is not None]
                 if nonces:
@@ -89,8 +89,7 @@ def scan(puzzle: WorkInput, start: int, count: int) -> int | None:
     """The first nonce of `count` from `start` that proves work, on this core alone."""
     head, tail = puzzle
     target = POW_TARGET.to_bytes(32, "big")
-    for candidate in range(start, start + count):
-        nonce = candidate % NONCE_SPACE
+    for nonce in range(start, min(start + count, NONCE_SPACE)):
         if sha256(head + nonce.to_bytes(NONCE_SIZE, "little") + tail).digest() < target:
             return nonce
     return None

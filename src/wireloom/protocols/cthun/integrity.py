@@ -1,0 +1,79 @@
+"""Who may say what, and for how long: senders, expiry, redelivery.
+
+A Cthun frame carries no proof of its own. The sender's proof is the certificate of the TLS
+connection that it came by, so that frame and certificate have to be brought together here.
+"""
+
+from collections.abc import Collection
+
+from wireloom.protocols.cthun.constants import (
+    MAX_REDELIVERY_MS,
+    MIN_REDELIVERY_MS,
+    SERVER_TYPE,
+)
+from wireloom.protocols.cthun.messages import Envelope
+from wireloom.protocols.cthun.times import millis
+from wireloom.protocols.cthun.uris import is_server, parse
+from wireloom.wire.errors import ExpiredError, UnauthenticatedError
+from wireloom.wire.message import Message
+from wireloom.wire.outcome import Auth
+
+
+def authenticate(message: Message, raw: bytes, keys: Collection[bytes]) -> Auth:
+    """What a frame proves by itself, which is nothing: see `check_sender`.
+
+    Args:
+        message: As decoded from `raw`.
+        raw: The frame.
+        keys: Not used: no key signs a frame.
+    """
+    del message, raw, keys
+    return Auth.UNCHECKED
+
+
+def check_sender(sender: str, common_name: str) -> None:
+    """Refuses a client's message whose sender is not the client (R21).
+
+    Args:
+        sender: The URI in the envelope.
+        common_name: That of the client's certificate.
+
+    Raises:
+        MalformedError: If the sender is no URI.
+        UnauthenticatedError: If it names another node, or claims to be a broker.
+    """
+    uri = parse(sender)
+    if uri.type == SERVER_TYPE:
+        raise UnauthenticatedError(f"{sender} claims to be a broker")
+    if uri.common_name != common_name:
+        raise UnauthenticatedError(f"{sender} was sent with the certificate of {common_name!r:.80}")
+
+
+def expires_ms(envelope: Envelope) -> int:
+    """When a message stops being valid, in ms since 1970."""
+    return millis(envelope.expires)
+
+
+def check_fresh(envelope: Envelope, *, now_ms: int) -> None:
+    """Refuses a message that must not be delivered any more (R22).
+
+    Raises:
+        ExpiredError: If its time has come.
+    """
+    overdue = now_ms - expires_ms(envelope)
+    if overdue >= 0:
+        raise ExpiredError(f"expired {overdue} ms ago")
+
+
+def redelivery_delay_ms(envelope: Envelope, *, now_ms: int) -> int:
+    """How long to wait before the next attempt: half of what is left, 1 to 15 seconds."""
+    half = (expires_ms(envelope) - now_ms) // 2
+    return max(MIN_REDELIVERY_MS, min(MAX_REDELIVERY_MS, half))
+
+
+def may_report_expiry(envelope: Envelope) -> bool:
+    """Whether a ttl_expired may answer this message.
+
+    Never if a broker sent it: two brokers would answer each other's reports for ever.
+    """
+    return not is_server(envelope.sender)

@@ -1,0 +1,1 @@
+"""MyriadMesh: signed frames that hop between radios, wires and tunnels to a node's id."""

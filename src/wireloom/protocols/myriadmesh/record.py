@@ -1,0 +1,100 @@
+"""A MyriadMesh frame in the columns that all protocols share."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from wireloom.protocols.myriadmesh.constants import Band, Command, Flags, MessageType
+from wireloom.protocols.myriadmesh.header import read_header
+from wireloom.protocols.myriadmesh.messages import TYPES, Ack, Error, Frame, Sealed
+from wireloom.wire.errors import MalformedError, UnknownTypeError
+from wireloom.wire.message import Message, Summary, Unknown
+from wireloom.wire.plain import from_plain
+
+_RANKS: Final = {
+    Band.EMERGENCY: 0,
+    Band.HIGH: 1,
+    Band.NORMAL: 2,
+    Band.LOW: 3,
+    Band.BACKGROUND: 4,
+}
+
+
+def summarise(message: Frame | Unknown, raw: bytes) -> Summary:
+    """What the common record says of `message`, which was decoded from `raw`.
+
+    A frame lives by its hops, so none expires at a time.
+    """
+    header = read_header(raw)
+    name = message.type if isinstance(message, Unknown) else message.message_type.name
+    return Summary(
+        type=name,
+        id=header.message_id.hex(),
+        source=header.source_node_id.hex(),
+        destination=header.dest_node_id.hex(),
+        created_ms=header.timestamp,
+        priority_rank=priority_rank(header.priority),
+    )
+
+
+def priority_rank(priority: int) -> int:
+    """A priority from 0 to 255 on the scale that all protocols share."""
+    return _RANKS[max(band for band in Band if band <= priority)]
+
+
+def from_fields(type_: str, fields: object) -> Message:
+    """The frame that `wireloom decode` showed as `type_` and `fields`.
+
+    Raises:
+        WireError: If there is no such type, or the fields do not make a frame of it.
+    """
+    if type_ not in TYPES:
+        raise UnknownTypeError(f"{type_!r:.60} is not a MyriadMesh message type")
+    given = dict(_mapping(fields, "fields"))
+    if given.setdefault("message_type", type_) != type_:
+        raise MalformedError(f"fields.message_type is not {type_}")
+    return _frame(given, "fields", batched=False)
+
+
+def _frame(given: dict[str, Any], at: str, *, batched: bool) -> Frame:
+    """A frame whose payload is of the class that type, flags and command ask for."""
+    inside = f"{at}.payload"
+    payload = dict(_mapping(given.get("payload"), inside))
+    if "messages" in payload and not batched:
+        payload["messages"] = [
+            _frame(
+                dict(_mapping(one, f"{inside}.messages[{i}]")),
+                f"{inside}.messages[{i}]",
+                batched=True,
+            )
+            for i, one in enumerate(_list(payload["messages"], f"{inside}.messages"))
+        ]
+    cls = _payload_class(given, payload, at)
+    return from_plain(Frame, {**given, "payload": from_plain(cls, payload, at=inside)}, at=at)
+
+
+def _payload_class(given: dict[str, Any], payload: dict[str, Any], at: str) -> type[Message]:
+    flags = _list(given.get("flags", []), f"{at}.flags")
+    if Flags.ENCRYPTED.name.lower() in flags:
+        return Sealed
+    name = given.get("message_type")
+    if name == MessageType.CONTROL.name:
+        if Flags.ACK.name.lower() in flags:
+            return Ack
+        if payload.get("command") == Command.ERROR.name:
+            return Error
+    cls = TYPES.get(name) if isinstance(name, str) else None
+    if cls is None:
+        raise MalformedError(f"{at}.message_type cannot be {name!r:.60}")
+    return cls
+
+
+def _mapping(value: object, at: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise MalformedError(f"{at} must be an object")
+    return value
+
+
+def _list(value: object, at: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise MalformedError(f"{at} must be a list")
+    return value

@@ -1,0 +1,193 @@
+"""Signal Hub messages and their bytes: JSON text, or MessagePack of the same map (R14).
+
+```
+{"type": "hub:…", "id": "…", "from": "@(…)", "to": "@(…)", "pattern": "tell" or "ask",
+ "correlationId": …, "timestamp": ms, "payload": …, "metadata": {…}, "ttl": ms, "signature": …}
+```
+
+Most frames are compact JSON, and msgspec decodes those at once. It does not see a key that
+stands twice, so the message is written again: no value is written longer than it was read
+(floats may be, and are kept off this way), a field that is absent stays absent, and of two
+equal keys one is lost. Equal length proves that there were none. All else goes the exact
+way: a strict reading of the document first, the message from that.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, NoReturn, Union
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from wireloom.protocols.signalhub import layout
+from wireloom.protocols.signalhub.constants import HUB_PREFIX, MAX_MESSAGE_SIZE
+from wireloom.protocols.signalhub.envelope import SharedMessage
+from wireloom.protocols.signalhub.messages import (
+    HUB_CLASSES,
+    TYPES,
+    Application,
+    QueueStatsResponse,
+    Send,
+)
+from wireloom.protocols.signalhub.packed import Unpacker
+from wireloom.wire import jsontext
+from wireloom.wire.errors import MalformedError, TooLargeError, UnknownTypeError, WireError
+from wireloom.wire.fields import MAX_NESTING
+from wireloom.wire.message import Message, Unknown
+
+spans = layout.spans
+
+
+class _FloatMetError(Exception):
+    """A float stands in a free value: the quick way ends."""
+
+
+class _Foreign(SharedMessage, frozen=True, kw_only=True):
+    """The envelope of a message whose type is not listed."""
+
+    metadata: dict[str, Any] | UnsetType = UNSET
+    type: str
+
+
+def _stop_at_float(literal: str) -> NoReturn:
+    raise _FloatMetError(literal)
+
+
+_write: Final = msgspec.json.Encoder().encode
+_pack: Final = msgspec.msgpack.Encoder().encode
+_quick: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(
+    # A rate is a float by declaration, so its type never goes the quick way.
+    Union[tuple(cls for cls in HUB_CLASSES if cls is not QueueStatsResponse)],  # noqa: UP007
+    float_hook=_stop_at_float,
+).decode
+
+_CLASSES: Final = frozenset({*HUB_CLASSES, Application})
+
+
+def decode(raw: bytes, *, lenient: bool = False) -> Message:
+    """The message in `raw`, one WebSocket message, JSON or MessagePack by its first byte.
+
+    Args:
+        raw: Any bytes.
+        lenient: Give an `Unknown` for a `hub:` type that is not listed, instead of refusing
+            it.
+
+    Raises:
+        WireError: If it is not a Signal Hub message.
+    """
+    size = len(raw)
+    if size <= MAX_MESSAGE_SIZE and raw.count(b"[") + raw.count(b"{") <= MAX_NESTING:
+        try:
+            message: SharedMessage = _quick(raw)
+            if len(_write(message)) == size and _is_agreed(message):
+                return message
+        except (msgspec.MsgspecError, _FloatMetError, UnicodeError):
+            pass  # the exact way tells what is wrong, if anything is
+    return _decode_exactly(raw, lenient=lenient)
+
+
+def decode_msgpack(raw: bytes, *, lenient: bool = False) -> Message:
+    """The message in `raw`, which must be MessagePack: what a binary frame holds.
+
+    Args:
+        raw: Any bytes.
+        lenient: As for `decode`.
+
+    Raises:
+        WireError: If it is not a Signal Hub message in MessagePack.
+    """
+    _check_size(raw)
+    if not layout.is_msgpack(raw):
+        raise MalformedError("not a MessagePack map", offset=0)
+    return _message(raw, Unpacker(raw).document(), lenient=lenient)
+
+
+def encode(message: Message) -> bytes:
+    """`message` as JSON text.
+
+    Raises:
+        WireError: If `decode` would refuse it or give another message.
+    """
+    return _encoded(message, _write)
+
+
+def encode_msgpack(message: Message) -> bytes:
+    """`message` as MessagePack.
+
+    Raises:
+        WireError: If `decode` would refuse it or give another message.
+    """
+    return _encoded(message, _pack)
+
+
+def _decode_exactly(raw: bytes, *, lenient: bool) -> Message:
+    _check_size(raw)
+    if layout.is_json(raw):
+        return _message(raw, jsontext.load(raw), lenient=lenient)
+    if layout.is_msgpack(raw):
+        return decode_msgpack(raw, lenient=lenient)
+    raise MalformedError("neither a JSON object nor a MessagePack map", offset=0)
+
+
+def _encoded(message: Message, write: Callable[[Message], bytes]) -> bytes:
+    if type(message) not in _CLASSES:
+        raise UnknownTypeError(f"{type(message).__name__} is not a Signal Hub message")
+    try:
+        raw = write(message)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise MalformedError(f"a value cannot be encoded: {error}") from None
+    if decode(raw) != message:
+        raise MalformedError("a free value is not a JSON value")
+    return raw
+
+
+def _message(raw: bytes, document: dict[str, Any], *, lenient: bool) -> Message:
+    type_ = document.get("type")
+    if not isinstance(type_, str):
+        raise MalformedError("type is missing or not text", offset=layout.offset_of(raw, "type"))
+    listed = TYPES.get(type_)
+    if listed is None and type_.startswith(HUB_PREFIX):
+        _converted(raw, document, _Foreign)
+        if lenient:
+            return Unknown(type=type_, raw=raw)
+        raise UnknownTypeError(f"{type_!r:.60} is not listed", offset=layout.offset_of(raw, "type"))
+    return _converted(raw, document, listed or Application)
+
+
+def _converted(raw: bytes, document: dict[str, Any], cls: type[Message]) -> Message:
+    try:
+        message = msgspec.convert(document, cls)
+        _write(message)  # text that is no Unicode passes the conversion, and fails here
+    except msgspec.ValidationError as error:
+        raise _refusal(raw, str(error)) from None
+    except UnicodeError as error:
+        raise MalformedError(f"not Unicode: {error}") from None
+    if not _is_agreed(message):
+        raise MalformedError(
+            "metadata.requireAck demands the pattern ask",
+            offset=layout.offset_of(raw, "pattern"),
+        )
+    return message
+
+
+def _is_agreed(message: Any) -> bool:
+    """Whether pattern and `requireAck` of a send agree (R31)."""
+    return (
+        message.pattern == "ask"
+        or type(message) is not Send
+        or message.metadata is UNSET
+        or message.metadata.require_ack is not True
+    )
+
+
+def _refusal(raw: bytes, text: str) -> WireError:
+    """What msgspec says, with the place in the frame."""
+    detail, mark, path = text.rpartition(" - at `$")
+    if not mark:
+        return MalformedError(f"{text:.200}", offset=0)
+    name = path.removesuffix("`").removeprefix(".")
+    return MalformedError(f"{name:.60}: {detail:.200}", offset=layout.offset_of(raw, name))
+
+
+def _check_size(raw: bytes) -> None:
+    if len(raw) > MAX_MESSAGE_SIZE:
+        raise TooLargeError(f"{len(raw)} bytes, at most {MAX_MESSAGE_SIZE} are taken")

@@ -1,0 +1,128 @@
+"""The tables of Signal Hub: names, codes, sizes, limits, times."""
+
+from enum import StrEnum
+from typing import Final
+
+PROTOCOL_VERSION: Final = "0.1.0"
+"""The version that is spoken here; another one fits if its MAJOR is the same (R28)."""
+
+HUB_PREFIX: Final = "hub:"
+"""What the type of every message to or from the hub itself begins with (R20)."""
+
+MAX_MESSAGE_SIZE: Final = 1_048_576
+"""Bytes of the whole frame, inclusive; checked before anything is parsed (R8)."""
+
+MAX_INTEGER: Final = 2**63 - 1
+"""Where declared integers end: what tables of 64-bit columns can keep (R30)."""
+
+
+class ErrorCode(StrEnum):
+    """What went wrong, in a `hub:error`. The set is closed (R5)."""
+
+    VERSION_MISMATCH = "version_mismatch"
+    UNAUTHORIZED = "unauthorized"
+    RATE_LIMITED = "rate_limited"
+    UNKNOWN_ACTOR = "unknown_actor"
+    MESSAGE_TOO_LARGE = "message_too_large"
+    MESSAGE_EXPIRED = "message_expired"
+    TIMEOUT = "timeout"
+    INTERNAL_ERROR = "internal_error"
+
+
+RETRYABLE: Final = frozenset({ErrorCode.RATE_LIMITED, ErrorCode.TIMEOUT, ErrorCode.INTERNAL_ERROR})
+"""The codes after which the same request may succeed later."""
+
+
+class DeliveryStatus(StrEnum):
+    """What a `hub:delivery_ack` acknowledges."""
+
+    DELIVERED = "delivered"
+    QUEUED = "queued"
+
+
+class DisconnectReason(StrEnum):
+    """The usual reasons of a `hub:disconnect`. The set is open: any text may stand there."""
+
+    CLIENT_REQUESTED = "client_requested"
+    DUPLICATE_CONNECTION = "duplicate_connection"
+    UNAUTHORIZED = "unauthorized"
+    SERVER_SHUTDOWN = "server_shutdown"
+
+
+class ContentType(StrEnum):
+    """The two encodings of a frame (R14)."""
+
+    JSON = "json"
+    MSGPACK = "msgpack"
+
+
+UUID_PATTERN: Final = r"\A[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z"
+
+ADDRESS_PATTERN: Final = r"\A@\([^\x00-\x1f\x7f-\x9f\u2028\u2029]+\)\Z"
+"""An actor's address: anything printable in `@(…)`; control characters and line ends would
+forge lines in logs (R24)."""
+
+TOPIC_PATTERN: Final = r"\A[a-zA-Z0-9/_-]{1,256}\Z"
+
+APPLICATION_TYPE_PATTERN: Final = r"\A(?!hub:)(?s:.+)\Z"
+"""A type that is not the hub's own (R20)."""
+
+SEMVER_PATTERN: Final = (
+    r"\A(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}"
+    r"(?:-(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
+    r"(?:\.(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*)?"
+    r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?\Z"
+)
+"""Semantic Versioning 2.0.0, its three numbers of at most nine digits (R28)."""
+
+MAX_SEMVER_SIZE: Final = 256
+"""Characters of a version: more than any tool writes, few enough for any check."""
+
+MAX_GLOB_SIZE: Final = 256
+"""Characters of a discovery pattern: as many as a topic may have (R27)."""
+
+MIN_TTL_SECONDS: Final = 60
+MAX_TTL_SECONDS: Final = 3600
+DEFAULT_TTL_SECONDS: Final = 300
+"""How long a registration lives that asks for no time."""
+
+MAX_PAGE: Final = 100
+"""Actors in one answer; what is asked for if no limit is given, too."""
+
+MAX_PRIORITY: Final = 2
+"""The least urgent of the three priorities; 0 is the most urgent (R15)."""
+
+HEARTBEAT_INTERVAL_MS: Final = 25_000
+HEARTBEAT_ACK_MS: Final = 1_000
+"""Within this time the hub answers a heartbeat."""
+
+DEAD_AFTER_MS: Final = 10_000
+"""Without an answer for so long, a client takes its connection for dead."""
+
+CONNECT_TTL_MS: Final = 5_000
+REQUEST_TTL_MS: Final = 5_000
+"""The `ttl` of register, discover, list_actors, renew, subscribe and queue_stats (R10)."""
+
+SEND_TTL_MS: Final = 30_000
+"""The `ttl` of a send: how long delivery may take (R10)."""
+
+HEARTBEAT_TTL_MS: Final = 10_000
+
+MAX_ACTORS: Final = 50_000
+"""Registrations that one hub holds."""
+
+SYNC_BROADCAST_MAX: Final = 100
+"""Up to so many recipients a broadcast is delivered at once; more are queued (R7)."""
+
+REPLAY_WINDOW_MS: Final = 300_000
+"""Messages older than this are refused as replays (R32)."""
+
+TOKEN_ISSUER: Final = "signal-hub"  # noqa: S105, an issuer's name is no password
+TOKEN_MAX_AGE_S: Final = 86_400
+"""Seconds after which a token is too old, whatever its `exp` says (R29)."""
+
+MAX_TOKEN_SIZE: Final = 8_192
+"""Characters of a token: what common web servers allow a header."""
+
+BEARER: Final = "bearer "
+"""May stand before a token, in any case."""

@@ -1,0 +1,73 @@
+"""The shape of the tree: five packages alike, every module small and with a test of its own."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wireloom.registry import NAMES
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "wireloom"
+MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
+PARTS = {"__init__.py", "constants.py", "messages.py", "codec.py", "integrity.py", "record.py"}
+UNTESTED = {"__init__.py", "constants.py"}
+"""Files without behaviour."""
+
+MAX_LINES = 400
+MAX_FUNCTION_LINES = 45
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_protocol_has_the_same_modules(name: str) -> None:
+    found = {path.name for path in (SOURCE / "protocols" / name).glob("*.py")}
+    assert found >= PARTS
+
+
+def test_only_the_five_protocols_are_there() -> None:
+    found = {path.name for path in (SOURCE / "protocols").iterdir() if (path / "codec.py").exists()}
+    assert found == set(NAMES)
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.name not in UNTESTED], ids=str)
+def test_every_module_has_its_test_file(module: Path) -> None:
+    assert (ROOT / "tests" / module.parent / f"test_{module.name}").exists()
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_no_module_and_no_function_is_long(module: Path) -> None:
+    text = (SOURCE / module).read_text()
+    assert len(text.splitlines()) <= MAX_LINES
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno <= MAX_FUNCTION_LINES, node.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_protocol_is_documented_under_the_same_headings(name: str) -> None:
+    lines = (ROOT / "docs" / "protocols" / f"{name}.md").read_text().splitlines()
+    headings = [line for line in lines if line.startswith("## ")]
+    assert headings == ["## Wire", "## Messages", "## Integrity", "## Readings", "## Limits"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_reading_that_code_cites_is_written_down(name: str) -> None:
+    page = (ROOT / "docs" / "protocols" / f"{name}.md").read_text()
+    for path in (SOURCE / "protocols" / name).glob("*.py"):
+        for cited in _citations(path.read_text()):
+            assert f"{cited}." in page, f"{path.name} cites {cited}"
+
+
+def test_importing_wireloom_loads_nothing_heavy() -> None:
+    script = "import sys, wireloom; print(*sorted(m for m in sys.modules if '.' not in m))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"pyspark", "click", "rich", "msgspec", "nacl", "numpy", "asyncio"} & set(loaded)
+
+
+def _citations(text: str) -> set[str]:
+    words = text.replace("(", " ").replace(")", " ").replace(",", " ").replace(".", " ").split()
+    return {word for word in words if word[0] == "R" and word[1:].isdigit()}

@@ -1,0 +1,134 @@
+"""Writes the generated parts of docs/: field tables, the command line, a picture.
+
+usage: python tools/docs.py [--check]
+
+With --check nothing is written; the exit status says whether the docs are up to date.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+
+from wireloom.cli.inspect import draw
+from wireloom.cli.main import wireloom
+from wireloom.registry import NAMES, protocol
+from wireloom.wire.declared import declared, parts
+from wireloom.wire.message import Message
+
+DOCS: Final = Path(__file__).parents[1] / "docs"
+BEGIN: Final = "<!-- generated: messages -->"
+END: Final = "<!-- end -->"
+
+
+def main() -> None:
+    """Writes or checks all generated docs."""
+    stale = [path for path, text in generated().items() if not up_to_date(path, text)]
+    if "--check" in sys.argv:
+        for path in stale:
+            print(f"{path.relative_to(DOCS.parent)} is not up to date. Type: make docs")
+        sys.exit(1 if stale else 0)
+    for path in stale:
+        path.write_text(generated()[path])
+        print(f"wrote {path.relative_to(DOCS.parent)}")
+
+
+def generated() -> dict[Path, str]:
+    """Every file with a generated part, as it should be."""
+    pages = {DOCS / "protocols" / f"{name}.md": name for name in NAMES}
+    filled = {path: fill(path.read_text(), message_tables(name)) for path, name in pages.items()}
+    return {**filled, DOCS / "cli.md": cli_page(), DOCS / "inspect.svg": picture()}
+
+
+def up_to_date(path: Path, text: str) -> bool:
+    """Whether `path` holds `text` already."""
+    return path.exists() and path.read_text() == text
+
+
+def fill(page: str, text: str) -> str:
+    """`page` with `text` between its marks."""
+    head, _, rest = page.partition(BEGIN)
+    _, mark, tail = rest.partition(END)
+    if not mark:
+        raise SystemExit(f"no {BEGIN} … {END} in a page of docs/protocols")
+    return f"{head}{BEGIN}\n\n{text}\n{END}{tail}"
+
+
+def message_tables(name: str) -> str:
+    """A table for every message type of a protocol, then one for each part of them."""
+    messages = protocol(name).messages
+    shown: list[type[Message]] = []
+    blocks = []
+    for title, cls in messages.TYPES.items():
+        shown.append(cls)
+        blocks.append(table(title, cls))
+    for cls in getattr(messages, "PARTS", ()):
+        if cls not in shown:
+            shown.append(cls)
+            blocks.append(table(cls.__name__, cls))
+    for part in [part for cls in list(shown) for part in parts(cls)]:
+        if part not in shown:
+            shown.append(part)
+            blocks.append(table(part.__name__, part))
+    return "\n".join(blocks)
+
+
+def table(title: str, cls: type[Message]) -> str:
+    """One message class as a heading, a sentence and a table."""
+    about = " ".join((cls.__doc__ or "").split())
+    rows = [
+        f"| `{field.name}` | {field.type.replace('|', '&#124;')} | {field.size} | {field.meaning} |"
+        for field in declared(cls)
+    ]
+    lines = [f"### {title}", "", about, ""]
+    if rows:
+        lines += ["| field | type | size | meaning |", "|---|---|---|---|", *rows, ""]
+    else:
+        lines += ["No fields.", ""]
+    return "\n".join(lines)
+
+
+def picture() -> str:
+    """docs/inspect.svg: what `wireloom inspect` draws of a DTN acknowledgement."""
+    lines = (DOCS.parent / "vectors" / "dtn.jsonl").read_text().splitlines()
+    (vector,) = [one for line in lines if (one := json.loads(line))["name"] == "delivery_ack"]
+    with Path(os.devnull).open("w") as nowhere:
+        console = Console(
+            record=True, width=124, file=nowhere, force_terminal=True, highlight=False, no_color=False
+        )
+        console.print("[bold]$ wireloom inspect dtn a9637369675840…[/]")
+        draw(console, protocol("dtn"), bytes.fromhex(vector["hex"]))
+    return console.export_svg(title="wireloom inspect", unique_id="inspect")
+
+
+def cli_page() -> str:
+    """docs/cli.md: the help of every command."""
+    context = click.Context(wireloom, info_name="wireloom")
+    blocks = ["# The command line", "", "Written by `make docs` from the commands themselves.", ""]
+    for names, command in commands(wireloom, context, ("wireloom",)):
+        sub = click.Context(command, info_name=" ".join(names))
+        blocks += [f"## {' '.join(names)}", "", "```", command.get_help(sub), "```", ""]
+    return "\n".join(blocks)
+
+
+def commands(
+    group: click.Group, context: click.Context, names: tuple[str, ...]
+) -> list[tuple[tuple[str, ...], click.Command]]:
+    """All commands below `group`, in order."""
+    found: list[tuple[tuple[str, ...], click.Command]] = []
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None:
+            continue
+        found.append(((*names, name), command))
+        if isinstance(command, click.Group):
+            found += commands(command, context, (*names, name))
+    return found
+
+
+if __name__ == "__main__":
+    main()
