@@ -2,7 +2,7 @@
 
 import json
 from enum import IntEnum, IntFlag
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import msgspec
 import pytest
@@ -32,6 +32,8 @@ class Sample(Message, frozen=True, kw_only=True):
     derived: ClassVar[tuple[str, ...]] = ("count",)
 
     from_: str
+    pattern: Literal["tell", "ask"]
+    nothing: None
     colour: Colour
     caps: Caps
     parts: tuple[Part, ...]
@@ -49,6 +51,8 @@ class Sample(Message, frozen=True, kw_only=True):
 
 SAMPLE = Sample(
     from_="me",
+    pattern="ask",
+    nothing=None,
     colour=Colour.DARK_BLUE,
     caps=Caps.CAN_RELAY | Caps.CAN_CACHE,
     parts=(Part(hash=b"\1\2"),),
@@ -59,6 +63,8 @@ SAMPLE = Sample(
 )
 PLAIN = {
     "from": "me",
+    "pattern": "ask",
+    "nothing": None,
     "colour": "DARK_BLUE",
     "caps": ["can_relay", "can_cache"],
     "parts": [{"hash": "0102"}],
@@ -89,6 +95,10 @@ def test_messages_within_the_fields_are_taken_as_they_are() -> None:
     assert from_plain(Sample, {**PLAIN, "maybe": part}).maybe is part
 
 
+def test_a_flag_that_is_named_twice_counts_once() -> None:
+    assert from_plain(Sample, {**PLAIN, "caps": ["can_relay"] * 2}).caps is Caps.CAN_RELAY
+
+
 def test_an_integer_serves_as_a_number() -> None:
     assert from_plain(Sample, {**PLAIN, "score": 1}).score == 1.0
 
@@ -96,6 +106,9 @@ def test_an_integer_serves_as_a_number() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
+        ({"pattern": "whisper"}, "fields.pattern cannot be 'whisper'"),
+        ({"nothing": 1}, "fields.nothing must be"),
+        ({"absent": {}}, "fields.absent must be int, not dict"),
         ({"colour": "GREEN"}, "fields.colour cannot be 'GREEN'"),
         ({"colour": ["RED"]}, "fields.colour cannot be"),
         ({"caps": ["can_fly"]}, "fields.caps cannot be"),

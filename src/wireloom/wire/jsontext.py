@@ -68,12 +68,16 @@ def members(raw: bytes, *, base: int = 0, prefix: str = "") -> Iterator[Span]:
     """Where the values of the object in `raw` lie, objects within it included.
 
     Args:
-        raw: The document. Where it stops being JSON, the spans stop.
+        raw: The document. Where it stops being JSON, the spans stop; one that is nested too
+            deep has none.
         base: The document's own offset in its frame.
         prefix: What the names begin with.
     """
     try:
+        check_nesting(raw)
         text = raw.decode()
+    except MalformedError:
+        return
     except UnicodeDecodeError as error:
         text = raw[: error.start].decode()
     yield from _members(text, 0, prefix, base)
@@ -87,7 +91,7 @@ def _members(text: str, index: int, prefix: str, base: int) -> Iterator[Span]:
             key, index = decoder.raw_decode(text, _blank(text, index))
             start = _blank(text, _blank(text, index) + 1)
             value, index = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):  # ValueError: an integer of too many digits, too
+        except ValueError:  # not JSON, or an integer of too many digits
             return
         name = f"{prefix}{key}"
         if isinstance(value, dict) and value:

@@ -8,7 +8,8 @@ this version does not know) bytes are `{"$hex": "…"}`, so that they come back 
 import types
 from collections.abc import Mapping
 from enum import Enum, Flag
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -124,7 +125,7 @@ def _built_scalar(hint: Any, value: Any, at: str) -> Any:
         if hint is bytes:
             return bytes.fromhex(value)
         if issubclass(hint, Flag):
-            return hint(sum(hint[str(name).upper()].value for name in value))
+            return hint(reduce(or_, [hint[str(name).upper()].value for name in value], 0))
         if issubclass(hint, Enum):
             return hint[value]
     except (KeyError, TypeError, ValueError):

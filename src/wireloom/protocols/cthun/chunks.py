@@ -29,13 +29,14 @@ from wireloom.protocols.cthun.constants import (
 from wireloom.wire.cursor import Reader, Writer
 from wireloom.wire.errors import MalformedError, TooLargeError, UnsupportedVersionError
 
-_ENVELOPE: Final = ChunkType.ENVELOPE
 _DEBUG: Final = ChunkType.DEBUG
+_VERSION: Final = bytes([VERSION])
 _HEADER: Final = struct.Struct(">Bi")
 _HEADER_NAMES: Final = ("descriptor", "size")
 _TYPES: Final = {int(member): member for member in ChunkType}
-_MOST: Final = (0, 1, 1, MAX_DEBUG_CHUNKS)
-"""How many chunks a message may have, by type."""
+_AT_FIRST: Final = [0, 1, 0, 0]
+"""How many chunks may come, by type: before the first one, an envelope and nothing else."""
+_AFTER_ENVELOPE: Final = [0, 0, 1, MAX_DEBUG_CHUNKS]
 
 
 class Chunk(Struct, frozen=True, gc=False):
@@ -82,13 +83,13 @@ def join(chunks: Iterable[Chunk]) -> bytes:
     writer = Writer()
     writer.u8(VERSION, "version")
     size = VERSION_SIZE
-    counts = [0] * len(_MOST)
+    room = _AT_FIRST
     for chunk in chunks:
-        _admit(counts, chunk.type)
+        room = _admit(room, chunk.type)
         size += CHUNK_HEADER_SIZE + len(chunk.content)
         _check_size(size)
         put_chunk(writer, chunk)
-    if not counts[_ENVELOPE]:
+    if room is _AT_FIRST:
         raise MalformedError("there is no envelope")
     return writer.finish()
 
@@ -101,21 +102,21 @@ def walk(reader: Reader) -> Iterator[Chunk]:
     """
     _check_size(reader.end)
     take_version(reader)
-    counts = [0] * len(_MOST)
+    room = _AT_FIRST
     while reader.end - reader.offset >= CHUNK_HEADER_SIZE:
         offset = reader.offset
         chunk = take_chunk(reader)
-        _admit(counts, chunk.type, offset=offset)
+        room = _admit(room, chunk.type, offset)
         yield chunk
-    if not counts[_ENVELOPE]:
+    if room is _AT_FIRST:
         raise MalformedError("there is no envelope", offset=reader.offset)
 
 
 def take_version(reader: Reader) -> None:
     """The version, which must be the one that is spoken."""
-    version = reader.u8("version")
-    if version != VERSION:
-        raise UnsupportedVersionError(f"version {version}, not {VERSION}", offset=0)
+    version = reader.take(VERSION_SIZE, "version")
+    if version != _VERSION:
+        raise UnsupportedVersionError(f"version {version[0]}, not {VERSION}", offset=0)
 
 
 def take_chunk(reader: Reader) -> Chunk:
@@ -141,15 +142,18 @@ def put_chunk(writer: Writer, chunk: Chunk) -> None:
     writer.put(chunk.content, "content")
 
 
-def _admit(counts: list[int], type_: ChunkType, *, offset: int | None = None) -> None:
-    """Counts one more chunk, if one of its type may come now."""
-    if type_ is not _ENVELOPE and not counts[_ENVELOPE]:
-        raise MalformedError("the first chunk is not the envelope", offset=offset)
-    if counts[type_] == _MOST[type_]:
+def _admit(room: list[int], type_: ChunkType, offset: int | None = None) -> list[int]:
+    """Takes one chunk into account: the room for chunks of each type that is left after it."""
+    if not room[type_]:
+        if room is _AT_FIRST:
+            raise MalformedError("the first chunk is not the envelope", offset=offset)
         if type_ is _DEBUG:
             raise TooLargeError(f"more than {MAX_DEBUG_CHUNKS} debug chunks", offset=offset)
         raise MalformedError(f"there is a second {type_.name.lower()} chunk", offset=offset)
-    counts[type_] += 1
+    if room is _AT_FIRST:
+        return _AFTER_ENVELOPE.copy()
+    room[type_] -= 1
+    return room
 
 
 def _check_size(size: int) -> None:

@@ -45,7 +45,7 @@ _MAX_MEMBERS: Final = 16
 def decode(raw: bytes, *, lenient: bool = False) -> Packet:
     """The message in `raw`, the content of one binary WebSocket frame.
 
-    There is no unknown type in Cthun: what the broker does not know is an application's.
+    There is no unknown type in Cthun: what the broker does not know is an application's (R27).
 
     Args:
         raw: Any bytes.
@@ -57,17 +57,18 @@ def decode(raw: bytes, *, lenient: bool = False) -> Packet:
     reader = Reader(raw)
     chunks = walk(reader)
     first = next(chunks)
-    envelope = ENVELOPE.take(first.content, base=reader.offset - len(first.content))
+    envelope = ENVELOPE.take(first.content, reader.offset - len(first.content))
     data: bytes | BrokerData | None = None
     data_flags = 0
     debug: list[DebugChunk] = []
     for chunk in chunks:
         base = reader.offset - len(chunk.content)
         if chunk.type is _DATA:
-            data, data_flags = take_data(envelope, chunk.content, base=base), chunk.flags
+            data, data_flags = take_data(envelope, chunk.content, base), chunk.flags
         else:
-            debug.append(take_debug(chunk, base=base))
-    check_data(envelope, data, data_flags)
+            debug.append(take_debug(chunk, base))
+    if data is None:
+        check_data(envelope, data, data_flags)
     trailing = b""
     if lenient:
         trailing = reader.rest("trailing_bytes")
@@ -113,14 +114,16 @@ def append_hop(raw: bytes, hop: Hop) -> bytes:
     return join([*split(raw).chunks, put_debug(DebugChunk(hops=(hop,)))])
 
 
-def take_data(envelope: Envelope, content: bytes, *, base: int) -> bytes | BrokerData:
+def take_data(envelope: Envelope, content: bytes, base: int) -> bytes | BrokerData:
     """What a data chunk holds, which depends on the message type."""
-    if envelope.message_type == _ASSOCIATE_REQUEST:
-        if content:
-            raise MalformedError("an associate_request has no data", offset=base)
-        return AssociateRequest()
     document = DATA.get(envelope.message_type)
-    return content if document is None else document.take(content, base=base)
+    if document is not None:
+        return document.take(content, base)
+    if envelope.message_type != _ASSOCIATE_REQUEST:
+        return content
+    if content:
+        raise MalformedError("an associate_request has no data", offset=base)
+    return AssociateRequest()
 
 
 def put_data(envelope: Envelope, data: bytes | BrokerData) -> bytes:
@@ -130,11 +133,11 @@ def put_data(envelope: Envelope, data: bytes | BrokerData) -> bytes:
     return data if isinstance(data, bytes) else DATA[envelope.message_type].put(data)
 
 
-def take_debug(chunk: Chunk, *, base: int) -> DebugChunk:
+def take_debug(chunk: Chunk, base: int) -> DebugChunk:
     """One debug chunk; no content at all is no note (R5)."""
     if not chunk.content:
         return DebugChunk(flags=chunk.flags)
-    return DebugChunk(flags=chunk.flags, hops=DEBUG.take(chunk.content, base=base).hops)
+    return DebugChunk(flags=chunk.flags, hops=DEBUG.take(chunk.content, base).hops)
 
 
 def put_debug(debug: DebugChunk) -> Chunk:
@@ -144,7 +147,7 @@ def put_debug(debug: DebugChunk) -> Chunk:
 
 
 def check_data(envelope: Envelope, data: bytes | BrokerData | None, flags: int) -> None:
-    """Refuses data of another kind than the message type's, or none where some is needed.
+    """Refuses data of another kind than the message type's, or none where some is needed (R23).
 
     Raises:
         MalformedError: If it is so, or if a chunk that does not exist has flags.
@@ -191,7 +194,7 @@ def _chunk_spans(raw: bytes) -> Iterator[Span]:
                     yield from _content_spans(chunk.content, base, "data")
                 else:
                     yield Span("data", base, len(chunk.content))
-            case ChunkType.DEBUG:
+            case _:
                 prefix = f"debug_chunks.{debug_count}"
                 yield from _header_spans(f"{prefix}.", base)
                 yield from _content_spans(chunk.content, base, prefix)

@@ -14,7 +14,7 @@ _NAME: Final = r"[A-Za-z0-9_.:\-]+"
 _NAME_OR_ANY: Final = rf"(?:{_NAME}|\*)"
 
 ADDRESS_PATTERN: Final = rf"\A{SCHEME}://(?:{_NAME}/{_NAME}|/{SERVER_TYPE})\Z"
-"""The URI of one node. `\\A` and `\\Z`, since `$` also matches before a final line feed."""
+"""The URI of one node."""
 
 TARGET_PATTERN: Final = rf"\A{SCHEME}://(?:{_NAME_OR_ANY}/{_NAME_OR_ANY}|/{SERVER_TYPE})\Z"
 """The URI of one node or, with wildcards, of many (R16)."""

@@ -16,6 +16,7 @@ from wireloom.protocols.dtn import cbor
 from wireloom.protocols.dtn.constants import (
     BUNDLE_PREFIX_SIZE,
     LENGTHS_SIZE,
+    MAP_HEADS,
     MAX_HEADER_SIZE,
     MUTABLE_KEYS,
     SIGNATURE_SIZE,
@@ -59,7 +60,7 @@ def is_bundle(raw: bytes) -> bool:
 
 def is_map(raw: bytes) -> bool:
     """Whether `raw` begins as a CBOR map does."""
-    return 0xA0 <= raw[0] <= 0xBF
+    return raw[0] in MAP_HEADS
 
 
 def take_bundle(raw: bytes, *, lenient: bool = False) -> Bundle | Unknown:

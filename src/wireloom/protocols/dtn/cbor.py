@@ -1,48 +1,41 @@
 """CBOR: what is read, and the one form that is written.
 
-Reading is tolerant (R20): definite and indefinite lengths, any width of integers and
-floats, keys in any order. It refuses duplicate keys, tags, undefined and unassigned simple
-values, NaN and infinity, nesting deeper than `MAX_NESTING`, and bytes after the item.
-Writing is deterministic (RFC 8949, 4.2.1): shortest forms, definite lengths, keys sorted.
+Reading is tolerant: `items` has the rules. Writing is deterministic (RFC 8949, 4.2.1):
+shortest forms, definite lengths, keys sorted.
 
-`load` takes a short cut through libipld, which reads strict DAG-CBOR. Whatever that
-refuses, `read` decides; what both accept is the same.
+Both take short cuts through libipld, which speaks strict DAG-CBOR. Whatever it refuses,
+the tolerant reader or the full encoder decides; what both accept is the same.
 """
 
-import math
 import struct
-from typing import Any, Final, NamedTuple
+import types
+from contextlib import suppress
+from typing import Any, Final
 
 import cbor2
-from libipld import decode_dag_cbor
+from libipld import decode_dag_cbor, encode_dag_cbor
 
-from wireloom.wire.cursor import Reader
-from wireloom.wire.errors import MalformedError, TruncatedError, WireError
+from wireloom.protocols.dtn.constants import CancelReason, Priority, SubAction
+from wireloom.protocols.dtn.items import kind, read
+from wireloom.wire.errors import MalformedError
 from wireloom.wire.fields import MAX_NESTING
 
-_UINT, _NINT, _BYTES, _TEXT, _LIST, _MAP, _TAG, _SIMPLE = range(8)
-
-_WIDTHS: Final = {24: 1, 25: 2, 26: 4, 27: 8}
-"""Bytes of the number that follows a head, by the head's low five bits."""
-
-_INDEFINITE: Final = 31
-_BREAK: Final = 0xFF
-
-_CONSTANTS: Final = {20: False, 21: True, 22: None}
-_FLOATS: Final = {25: struct.Struct(">e"), 26: struct.Struct(">f"), 27: struct.Struct(">d")}
+_HALF_FLOAT: Final = struct.Struct(">e")
 _SINGLE: Final = struct.Struct(">f")
 
-_CID_TAGS: Final = (b"\xd8\x2a", b"\x00\x2a")
-"""Tag 42 in any width ends in one of these. libipld would read it as bytes; it is refused."""
+_CID_TAG: Final = b"\xd8\x2a"
+_WIDE_CID_TAG: Final = b"\x00\x2a"
+"""Tag 42 in its short form, and the end of its longer ones. To libipld, a byte string with
+that tag is one that holds a content id, with and without the tag."""
 
+_HALF: Final = 0xF9
+_HALF_SIZE: Final = 3
+_SINGLE_HEAD: Final = b"\xfa"
 
-class Place(NamedTuple):
-    """Where the value of one key of a map lies."""
-
-    key: str
-    value: object
-    offset: int
-    size: int
+_SCALARS: Final = frozenset(
+    {bool, bytes, int, str, types.NoneType, CancelReason, Priority, SubAction}
+)
+"""What libipld writes as deterministic CBOR has it, but for content ids."""
 
 
 def load(raw: bytes) -> dict[str, Any]:
@@ -56,50 +49,31 @@ def load(raw: bytes) -> dict[str, Any]:
         return document
     item = read(raw, text_keys=True)
     if not isinstance(item, dict):
-        raise MalformedError(f"a CBOR {_kind(item)}, not a map", offset=0)
+        raise MalformedError(f"a CBOR {kind(item)}, not a map", offset=0)
     return item
 
 
 def load_quickly(raw: bytes) -> dict[str, Any] | None:
     """The map in `raw` if libipld can read it; its nesting is not checked yet."""
-    if _CID_TAGS[0] in raw or _CID_TAGS[1] in raw:
+    if 42 in raw and (raw.find(_CID_TAG) >= 0 or raw.find(_WIDE_CID_TAG) >= 0):
         return None
     try:
-        document = decode_dag_cbor(raw)
+        document = _load_half(raw) if raw[-_HALF_SIZE] == _HALF else decode_dag_cbor(raw)
     except Exception:  # any refusal of the short cut, whatever its kind: `read` decides
         return None
     return document if type(document) is dict else None
 
 
-def read(raw: bytes, *, text_keys: bool = False) -> object:
-    """The item in `raw`.
+def _load_half(raw: bytes) -> Any:
+    """A map that seems to end in a half-precision float, as a score of 0.75 is written.
 
-    Args:
-        raw: Any bytes.
-        text_keys: Refuse map keys that are not text.
-
-    Raises:
-        MalformedError: If it is not one acceptable CBOR item.
+    libipld reads none, so it is given the same number in single precision. Had the last
+    bytes been part of another value, the last value would not be that number.
     """
-    reader = Reader(raw)
-    item = _Items(reader, text_keys=text_keys).take("the item", 0)
-    reader.finish()
-    return item
-
-
-def places(raw: bytes) -> list[Place]:
-    """Where the values of the map in `raw` lie, as far as it can be read."""
-    reader = Reader(raw)
-    items = _Items(reader, text_keys=True)
-    found: list[Place] = []
-    try:
-        for key in items.keys_of_map():
-            offset = reader.offset
-            value = items.take(key, 1)
-            found.append(Place(key, value, offset, reader.offset - offset))
-    except WireError:
-        pass
-    return found
+    (number,) = _HALF_FLOAT.unpack_from(raw, len(raw) - 2)
+    document = decode_dag_cbor(raw[:-_HALF_SIZE] + _SINGLE_HEAD + _SINGLE.pack(number))
+    last = next(reversed(document.values()))
+    return document if type(last) is float and last == number else None
 
 
 def dump(document: dict[str, Any]) -> bytes:
@@ -109,6 +83,11 @@ def dump(document: dict[str, Any]) -> bytes:
         MalformedError: If it cannot be written. What can be written is not always readable:
             the caller reads it back.
     """
+    if _SCALARS.issuperset(map(type, document.values())):
+        with suppress(ValueError):  # any refusal of the short cut: the encoder below decides
+            raw: bytes = encode_dag_cbor(document)
+            if raw.find(_CID_TAG) < 0:
+                return raw
     if nesting(document) > MAX_NESTING:  # before the encoder, which would exhaust the stack
         raise MalformedError(f"nested deeper than {MAX_NESTING} levels")
     try:
@@ -143,156 +122,3 @@ def nesting(value: object) -> int:
         for one in containers:
             level.extend(one.values() if isinstance(one, dict) else one)
     return depth
-
-
-class _Items:
-    """Takes items off a reader, one after the other."""
-
-    def __init__(self, reader: Reader, *, text_keys: bool) -> None:
-        self._reader = reader
-        self._text_keys = text_keys
-
-    def take(self, name: str, depth: int) -> Any:
-        """The next item, which stands in `depth` others."""
-        start = self._reader.offset
-        head = self._reader.u8(name)
-        major, info = head >> 5, head & 31
-        if major in (_LIST, _MAP):
-            return self._container(major, info, name, depth + 1)
-        if major in (_BYTES, _TEXT):
-            return self._string(major, info, name)
-        if major == _SIMPLE:
-            return self._simple(info, name)
-        if major == _TAG:
-            raise MalformedError(f"{name} has a tag, which no message uses", offset=start)
-        number = self._argument(info, name)
-        return number if major == _UINT else -1 - number
-
-    def keys_of_map(self) -> "_Keys":
-        """The keys of the map that comes next; each time, its value is the caller's to take."""
-        start = self._reader.offset
-        head = self._reader.u8("the map")
-        if head >> 5 != _MAP:
-            raise MalformedError("not a map", offset=start)
-        return _Keys(self, self._count(head & 31, "the map", 2), 1)
-
-    def _argument(self, info: int, name: str) -> int:
-        if info < 24:
-            return info
-        width = _WIDTHS.get(info)
-        if width is None:
-            raise MalformedError(f"{name} has no valid CBOR head", offset=self._reader.offset - 1)
-        return int.from_bytes(self._reader.take(width, name))
-
-    def _count(self, info: int, name: str, each: int) -> int | None:
-        """How many items follow, none of them shorter than a byte; None if a break ends them."""
-        if info == _INDEFINITE:
-            return None
-        start = self._reader.offset
-        count = self._argument(info, name)
-        if count * each > self._reader.remaining:
-            raise TruncatedError(
-                f"{name} has {count} entries, {self._reader.remaining} bytes are left",
-                offset=start,
-            )
-        return count
-
-    def _container(self, major: int, info: int, name: str, depth: int) -> object:
-        start = self._reader.offset - 1
-        if depth > MAX_NESTING:
-            raise MalformedError(f"nested deeper than {MAX_NESTING} levels", offset=start)
-        if major == _MAP:
-            keys = _Keys(self, self._count(info, name, 2), depth)
-            return {key: self.take(f"{key!s:.60}", depth) for key in keys}
-        count = self._count(info, name, 1)
-        if count is not None:
-            return [self.take(name, depth) for _ in range(count)]
-        items = []
-        while not self.at_break():
-            items.append(self.take(name, depth))
-        return items
-
-    def at_break(self) -> bool:
-        """Whether a break comes next, which is then taken."""
-        start = self._reader.offset
-        if self._reader.u8("a break") == _BREAK:
-            return True
-        self._reader.offset = start
-        return False
-
-    def _string(self, major: int, info: int, name: str) -> Any:
-        if info != _INDEFINITE:
-            return self._chunk(major, info, name)
-        chunks = []
-        while not self.at_break():
-            start = self._reader.offset
-            head = self._reader.u8(name)
-            if head >> 5 != major or head & 31 == _INDEFINITE:
-                raise MalformedError(f"{name} has a part of another kind", offset=start)
-            chunks.append(self._chunk(major, head & 31, name))
-        return b"".join(chunks) if major == _BYTES else "".join(chunks)
-
-    def _chunk(self, major: int, info: int, name: str) -> Any:
-        size = self._argument(info, name)
-        reader = self._reader
-        return reader.take(size, name) if major == _BYTES else reader.text(size, name)
-
-    def _simple(self, info: int, name: str) -> object:
-        start = self._reader.offset - 1
-        if info in _CONSTANTS:
-            return _CONSTANTS[info]
-        layout = _FLOATS.get(info)
-        if layout is None:
-            raise MalformedError(f"{name} has no value that CBOR defines", offset=start)
-        (number,) = self._reader.unpack(layout, (name,))
-        if not math.isfinite(number):
-            raise MalformedError(f"{name} is {number}, which is no number", offset=start)
-        return number
-
-    def key(self, depth: int) -> Any:
-        """The next key of a map: text, or another scalar where that is allowed."""
-        start = self._reader.offset
-        key = self.take("a key", depth)
-        if self._text_keys and type(key) is not str:
-            raise MalformedError(f"a key is a CBOR {_kind(key)}, not text", offset=start)
-        if isinstance(key, dict | list):
-            raise MalformedError(f"a key is a CBOR {_kind(key)}", offset=start)
-        return key
-
-    @property
-    def offset(self) -> int:
-        """Where the next item begins."""
-        return self._reader.offset
-
-
-class _Keys:
-    """The keys of one map, each once; whoever asks takes the value before the next."""
-
-    def __init__(self, items: _Items, count: int | None, depth: int) -> None:
-        self._items = items
-        self._left = count
-        self._depth = depth
-        self._seen: set[object] = set()
-
-    def __iter__(self) -> "_Keys":
-        return self
-
-    def __next__(self) -> Any:
-        if self._left is None:
-            if self._items.at_break():
-                raise StopIteration
-        elif self._left == 0:
-            raise StopIteration
-        else:
-            self._left -= 1
-        start = self._items.offset
-        key = self._items.key(self._depth)
-        if key in self._seen:
-            raise MalformedError(f"key {key!r:.60} stands twice", offset=start)
-        self._seen.add(key)
-        return key
-
-
-def _kind(item: object) -> str:
-    kinds = {str: "text", bytes: "byte string", list: "list", dict: "map", int: "integer"}
-    return kinds.get(type(item), "simple value")

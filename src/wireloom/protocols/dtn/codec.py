@@ -9,15 +9,21 @@ message   one CBOR map with a msgType
 from typing import Final
 
 from wireloom.protocols.dtn.bundles import is_bundle, is_map, put_bundle, take_bundle
-from wireloom.protocols.dtn.cbor import places
 from wireloom.protocols.dtn.constants import (
     MAX_BUNDLE_SIZE,
-    MAX_GROWTH,
-    MAX_PAYLOAD_SIZE,
     MSG_TYPE_KEY,
     SIGNATURE_SIZE,
+    SURE_MAP_HEADS,
+    SURE_SIZE,
 )
-from wireloom.protocols.dtn.control import check_size, class_of, put_control, take_control
+from wireloom.protocols.dtn.control import (
+    check_size,
+    class_of,
+    put_control,
+    take_control,
+    take_quickly,
+)
+from wireloom.protocols.dtn.items import places
 from wireloom.protocols.dtn.maps import shape
 from wireloom.protocols.dtn.messages import ALL_TYPES, Bundle, ControlMessage, Data
 from wireloom.protocols.dtn.parts import BundleHeader, DtnMap
@@ -44,6 +50,10 @@ def decode(raw: bytes, *, lenient: bool = False) -> Message:
     """
     if not raw:
         raise TruncatedError("an empty frame", offset=0)
+    if raw[0] in SURE_MAP_HEADS and len(raw) <= SURE_SIZE:
+        message = take_quickly(raw)
+        if message is not None and type(message) is not Data:
+            return message
     if len(raw) > MAX_BUNDLE_SIZE:
         raise TooLargeError(f"{len(raw)} bytes, a bundle has at most {MAX_BUNDLE_SIZE}")
     if is_bundle(raw):
@@ -82,7 +92,7 @@ def take_bare(raw: bytes, *, lenient: bool = False) -> Message:
         if lenient:
             return Unknown(type=str(int(Data.number)), raw=raw)
         raise UnknownTypeError("msgType 0 is known in bundles only", offset=0)
-    if len(raw) > MAX_PAYLOAD_SIZE - MAX_GROWTH and isinstance(message, ControlMessage):
+    if len(raw) > SURE_SIZE and isinstance(message, ControlMessage):
         check_size(len(put_control(message)))
     return message
 

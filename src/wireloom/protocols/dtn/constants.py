@@ -91,6 +91,13 @@ COPY_BUDGETS: Final = {Priority.CRITICAL: 8, Priority.NORMAL: 3, Priority.BULK: 
 
 MSG_TYPE_KEY: Final = "msgType"
 
+MAP_HEADS: Final = range(0xA0, 0xC0)
+"""First bytes of a CBOR map."""
+
+SURE_MAP_HEADS: Final = range(0xA0, 0xBA)
+"""Those that never begin a bundle with a map behind them: a longer count than two bytes or
+an indefinite one is looked at twice (R23)."""
+
 LENGTHS_SIZE: Final = 8
 """Two 32-bit lengths stand in front of a bundle."""
 
@@ -110,6 +117,9 @@ MAX_BUNDLE_SIZE: Final = BUNDLE_PREFIX_SIZE + MAX_HEADER_SIZE + MAX_PAYLOAD_SIZE
 MAX_GROWTH: Final = 32
 """By how much deterministic CBOR can be longer than what came in: two defaults that a sender
 left out, and a score that he wrote as an integer, make 20 bytes."""
+
+SURE_SIZE: Final = MAX_PAYLOAD_SIZE - MAX_GROWTH
+"""Up to this size, a message that comes in is never too large to go out again."""
 
 MAX_COPY_BUDGET: Final = 15
 MAX_ROUTE_PATH: Final = 8

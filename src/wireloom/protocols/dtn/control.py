@@ -6,9 +6,10 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-import msgspec
+from msgspec import ValidationError, convert
+from msgspec.structs import replace
 
-from wireloom.protocols.dtn import cbor
+from wireloom.protocols.dtn.cbor import load, load_quickly, single
 from wireloom.protocols.dtn.constants import MAX_PAYLOAD_SIZE, MSG_TYPE_KEY
 from wireloom.protocols.dtn.identity import short_id
 from wireloom.protocols.dtn.maps import build, put_map, shape
@@ -29,18 +30,29 @@ def take_control(raw: bytes, *, lenient: bool = False) -> ControlMessage | Unkno
     Raises:
         WireError: If it is not one.
     """
-    document = cbor.load_quickly(raw)
-    if document is not None:
-        msg_type = document.get(MSG_TYPE_KEY)
-        quick = _QUICK.get(msg_type) if type(msg_type) is int else None
-        if quick is not None and document.keys() <= quick[1]:
-            try:
-                message = msgspec.convert(document, quick[0], builtin_types=_BYTE_TYPES)
-            except msgspec.ValidationError:
-                pass  # it may still be of a form that needs preparation
-            else:
-                return checked(message)
-    return _take_any(raw, lenient=lenient)
+    message = take_quickly(raw)
+    return _take_any(raw, lenient=lenient) if message is None else message
+
+
+def take_quickly(raw: bytes) -> ControlMessage | None:
+    """The same, if it is of a known type and deterministic, with no unknown keys and no path.
+
+    None says nothing of what it is: `take_control` decides.
+    """
+    document = load_quickly(raw)
+    if document is None:
+        return None
+    msg_type = document.get(MSG_TYPE_KEY)
+    if type(msg_type) is not int or msg_type not in _QUICK:
+        return None
+    cls, keys, check = _QUICK[msg_type]
+    if not keys.issuperset(document):
+        return None
+    try:
+        message = convert(document, cls, builtin_types=_BYTE_TYPES)
+        return message if check is None else check(message)
+    except (ValidationError, MalformedError):
+        return None
 
 
 def put_control(message: ControlMessage) -> bytes:
@@ -80,7 +92,7 @@ def check_size(size: int) -> None:
 
 
 def _take_any(raw: bytes, *, lenient: bool) -> ControlMessage | Unknown:
-    document = cbor.load(raw)
+    document = load(raw)
     msg_type = document.get(MSG_TYPE_KEY)
     if type(msg_type) is not int or msg_type < 0:
         missing = "is missing" if msg_type is None else f"cannot be {msg_type!r:.60}"
@@ -94,8 +106,10 @@ def _take_any(raw: bytes, *, lenient: bool) -> ControlMessage | Unknown:
 
 
 def _checked_metrics(message: LinkMetrics) -> LinkMetrics:
-    score = cbor.single(message.gateway_score)
-    return msgspec.structs.replace(message, gateway_score=score)
+    score = single(message.gateway_score)
+    if score and score == message.gateway_score:
+        return message
+    return replace(message, gateway_score=score)
 
 
 def _checked_payment(message: Payment) -> Payment:
@@ -120,13 +134,13 @@ _CLASSES: Final = frozenset(ALL_TYPES.values())
 
 _BY_NUMBER: Final[dict[int, type[ControlMessage]]] = {cls.number: cls for cls in ALL_TYPES.values()}
 
-_QUICK: Final[dict[int, tuple[type[ControlMessage], frozenset[str]]]] = {
-    cls.number: (cls, shape(cls).simple) for cls in ALL_TYPES.values()
-}
-"""For messages without anything to prepare: the class, and the keys that need nothing done."""
-
 _CHECKS: Final[dict[type[ControlMessage], Callable[[Any], ControlMessage]]] = {
     LinkMetrics: _checked_metrics,
     Payment: _checked_payment,
     GroupAnnounceMsg: _checked_announcement,
 }
+
+_QUICK: Final[
+    dict[int, tuple[type[ControlMessage], frozenset[str], Callable[[Any], ControlMessage] | None]]
+] = {cls.number: (cls, shape(cls).simple, _CHECKS.get(cls)) for cls in ALL_TYPES.values()}
+"""Class, keys whose values need no preparation, and rules, by number."""

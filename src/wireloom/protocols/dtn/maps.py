@@ -13,6 +13,7 @@ import msgspec
 
 from wireloom.protocols.dtn import cbor
 from wireloom.protocols.dtn.constants import MSG_TYPE_KEY
+from wireloom.protocols.dtn.items import places
 from wireloom.protocols.dtn.parts import DtnMap
 from wireloom.wire.errors import MalformedError
 
@@ -159,7 +160,7 @@ def _refusal(error: str, raw: bytes) -> MalformedError:
     if located is None:
         return MalformedError(error)
     key = re.split(r"[.\[]", located["path"])[0]
-    offset = next((place.offset for place in cbor.places(raw) if place.key == key), None)
+    offset = next((place.offset for place in places(raw) if place.key == key), None)
     return MalformedError(f"{located['path'] or 'the map'}: {located['what']}", offset=offset)
 
 

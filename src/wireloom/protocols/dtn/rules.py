@@ -11,7 +11,6 @@ from wireloom.protocols.dtn.integrity import authenticate, authenticate_control,
 from wireloom.protocols.dtn.messages import (
     Bundle,
     ConfigUpdate,
-    ControlMessage,
     DeliveryAck,
     DeliveryCancel,
     HopAck,

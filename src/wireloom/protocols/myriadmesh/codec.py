@@ -1,7 +1,7 @@
 """MyriadMesh frames and their bytes: header, payload, signature.
 
-`decode` is the hot path of a relay: one unpacking of the header, one condition that asks
-whether anything is out of the ordinary, and the payload. `check_header` then says what.
+`decode` is the hot path of a relay. `ordinary` serves most DATA frames at once; for the others
+one condition asks whether anything in the header is out of order, and `check_header` says what.
 
 ```
 DATA_BATCH  count 2 | count × (length 2, frame)
@@ -42,6 +42,7 @@ from wireloom.protocols.myriadmesh.header import (
     put_header,
 )
 from wireloom.protocols.myriadmesh.messages import Ack, DataBatch, Frame, Payload, Sealed
+from wireloom.protocols.myriadmesh.ordinary import take_ordinary
 from wireloom.wire.cursor import Reader, Span, TracingReader, Writer
 from wireloom.wire.errors import MalformedError, UnknownTypeError, WireError
 from wireloom.wire.message import Message, Unknown
@@ -71,6 +72,9 @@ def decode(raw: bytes, *, lenient: bool = False) -> Message:
     Raises:
         WireError: If it is not a MyriadMesh frame.
     """
+    ordinary = take_ordinary(raw)
+    if ordinary is not None:
+        return ordinary
     try:
         return take_frame(Reader(raw), lenient=lenient)
     except UnknownTypeError:

@@ -13,9 +13,10 @@ from wireloom.wire.errors import MalformedError, TooLargeError
 class Inflater:
     """Unpacks what is compressed in one frame, batched frames included, within one bound (R25)."""
 
-    __slots__ = ("room",)
+    __slots__ = ("_unpacker", "room")
 
     def __init__(self) -> None:
+        self._unpacker: zstandard.ZstdDecompressor | None = None
         self.room = MAX_DECOMPRESSED_SIZE
         """How many bytes may still come out."""
 
@@ -39,23 +40,28 @@ class Inflater:
         Raises:
             TooLargeError: If there is not so much left.
         """
-        if size > self.room:
-            raise TooLargeError(
-                f"unpacks to more than {MAX_DECOMPRESSED_SIZE} bytes, {self.room} are left"
-            )
+        self._check_room(size)
         self.room -= size
 
     def _inflated(self, packed: bytes) -> bytes:
         parameters = zstandard.get_frame_parameters(packed)
         if parameters.window_size > MAX_WINDOW_SIZE:
             raise TooLargeError(f"a zstd window of {parameters.window_size} bytes")
-        unpacker = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_SIZE)
+        if self._unpacker is None:  # making one takes longer than most payloads do
+            self._unpacker = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_SIZE)
         size = parameters.content_size
         if size == zstandard.CONTENTSIZE_UNKNOWN:
-            size = len(unpacker.stream_reader(packed).read(self.room + 1))
+            size = len(self._unpacker.stream_reader(packed).read(self.room + 1))
+        self._check_room(size)
+        return self._unpacker.decompress(
+            packed, max_output_size=max(1, size), allow_extra_data=False
+        )
+
+    def _check_room(self, size: int) -> None:
         if size > self.room:
-            self.spend(size)
-        return unpacker.decompress(packed, max_output_size=max(1, size), allow_extra_data=False)
+            raise TooLargeError(
+                f"unpacks to more than {MAX_DECOMPRESSED_SIZE} bytes, {self.room} are left"
+            )
 
 
 def deflate(plain: bytes) -> bytes:

@@ -244,6 +244,8 @@ DEDUPLICATION_MS: Final = HOUR_MS
 DEDUPLICATION_COUNT: Final = 10_000
 
 ACK_TIMEOUT_MS: Final = 30_000
+"""Other documents of the protocol say 5 seconds (R16)."""
+
 LORA_ACK_TIMEOUT_MS: Final = 300_000
 DHT_TIMEOUT_MS: Final = 10_000
 KEY_EXCHANGE_TIMEOUT_MS: Final = 60_000

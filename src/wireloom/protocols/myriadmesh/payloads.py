@@ -49,7 +49,7 @@ class Data(Payload, frozen=True, kw_only=True):
     message_type: ClassVar[MessageType] = MessageType.DATA
 
     content_type: ContentType
-    """What `data` is; only the application looks whether that is true."""
+    """What `data` is; only the application looks whether that is true (R29)."""
 
     data: bytes
     """The application's bytes."""
@@ -64,7 +64,7 @@ class Control(Payload, frozen=True, kw_only=True):
     """PING, PONG, ROUTE_UPDATE or NODE_STATUS."""
 
     parameters: bytes = b""
-    """Opaque; a PONG echoes those of its PING."""
+    """Opaque; a PONG echoes those of its PING (R19)."""
 
 
 class Error(Payload, frozen=True, kw_only=True):
@@ -150,10 +150,10 @@ class Adapter(Message, frozen=True, kw_only=True):
     derived: ClassVar[tuple[str, ...]] = ("adapter_name", "address_length")
 
     adapter_type: U8
-    """The adapter's kind, see `AdapterType`; numbers without a name are kept."""
+    """The adapter's kind as a plain number, see `AdapterType`; those without a name are kept."""
 
     address: Annotated[str, Meta(max_length=MAX_ADDRESS_SIZE, extra={"size": "n B, UTF-8"})]
-    """Kind and place, as in `ipv4:192.0.2.1:4001`; at most 255 bytes."""
+    """Kind and place, as in `ipv4:192.0.2.1:4001`; at most 255 bytes (R30)."""
 
     @property
     def adapter_name(self) -> str:
@@ -208,7 +208,7 @@ class NodeResult(Message, frozen=True, kw_only=True):
 
 
 class Heartbeat(Payload, frozen=True, kw_only=True):
-    """A node is alive; the only type that needs no signature."""
+    """A node is alive; the only type that needs no signature, and proves little without (R21)."""
 
     message_type: ClassVar[MessageType] = MessageType.HEARTBEAT
 

@@ -4,19 +4,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from wireloom.protocols.myriadmesh.constants import Band, Command, Flags, MessageType
-from wireloom.protocols.myriadmesh.header import read_header
+from wireloom.protocols.myriadmesh.header import Header, read_header
 from wireloom.protocols.myriadmesh.messages import TYPES, Ack, Error, Frame, Sealed
 from wireloom.wire.errors import MalformedError, UnknownTypeError
 from wireloom.wire.message import Message, Summary, Unknown
 from wireloom.wire.plain import from_plain
 
-_RANKS: Final = {
-    Band.EMERGENCY: 0,
-    Band.HIGH: 1,
-    Band.NORMAL: 2,
-    Band.LOW: 3,
-    Band.BACKGROUND: 4,
-}
+_RANKS: Final = tuple(sum(priority < band for band in Band) for priority in range(256))
+"""How many bands are above a priority: 0 in EMERGENCY, 4 in BACKGROUND."""
 
 
 def summarise(message: Frame | Unknown, raw: bytes) -> Summary:
@@ -24,21 +19,24 @@ def summarise(message: Frame | Unknown, raw: bytes) -> Summary:
 
     A frame lives by its hops, so none expires at a time.
     """
-    header = read_header(raw)
-    name = message.type if isinstance(message, Unknown) else message.message_type.name
+    seen: Header | Frame
+    if isinstance(message, Unknown):
+        name, seen = message.type, read_header(raw)
+    else:
+        name, seen = message.message_type.name, message
     return Summary(
         type=name,
-        id=header.message_id.hex(),
-        source=header.source_node_id.hex(),
-        destination=header.dest_node_id.hex(),
-        created_ms=header.timestamp,
-        priority_rank=priority_rank(header.priority),
+        id=seen.message_id.hex(),
+        source=seen.source_node_id.hex(),
+        destination=seen.dest_node_id.hex(),
+        created_ms=seen.timestamp,
+        priority_rank=priority_rank(seen.priority),
     )
 
 
 def priority_rank(priority: int) -> int:
     """A priority from 0 to 255 on the scale that all protocols share."""
-    return _RANKS[max(band for band in Band if band <= priority)]
+    return _RANKS[priority]
 
 
 def from_fields(type_: str, fields: object) -> Message:

@@ -60,6 +60,12 @@ _quick: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(
     float_hook=_stop_at_float,
 ).decode
 
+_LIST: Final = ord("[")
+_SHALLOW_SIZE: Final = 5 * (MAX_NESTING + 1) + 128
+"""Bytes within which a message without lists cannot be nested too deep: a level takes five
+of them (`{"":}`), and the fields that every envelope has take more than 128. It saves the
+counting of brackets, which would cost small messages more than being written again."""
+
 _CLASSES: Final = frozenset({*HUB_CLASSES, Application})
 
 
@@ -75,10 +81,10 @@ def decode(raw: bytes, *, lenient: bool = False) -> Message:
         WireError: If it is not a Signal Hub message.
     """
     size = len(raw)
-    if size <= MAX_MESSAGE_SIZE and raw.count(b"[") + raw.count(b"{") <= MAX_NESTING:
+    if (size <= _SHALLOW_SIZE and _LIST not in raw) or _may_be_quick(raw):
         try:
             message: SharedMessage = _quick(raw)
-            if len(_write(message)) == size and _is_agreed(message):
+            if len(_write(message)) == size and (message.pattern == "ask" or _is_agreed(message)):
                 return message
         except (msgspec.MsgspecError, _FloatMetError, UnicodeError):
             pass  # the exact way tells what is wrong, if anything is
@@ -117,6 +123,11 @@ def encode_msgpack(message: Message) -> bytes:
         WireError: If `decode` would refuse it or give another message.
     """
     return _encoded(message, _pack)
+
+
+def _may_be_quick(raw: bytes) -> bool:
+    """Whether a frame is neither too large nor, by the number of its brackets, too deep."""
+    return len(raw) <= MAX_MESSAGE_SIZE and raw.count(b"[") + raw.count(b"{") <= MAX_NESTING
 
 
 def _decode_exactly(raw: bytes, *, lenient: bool) -> Message:

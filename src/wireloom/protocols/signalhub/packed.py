@@ -122,9 +122,7 @@ class Unpacker:
     def _list(self, count: int, name: str, depth: int) -> list[Any]:
         self._check_depth(depth)
         self._in_list += 1
-        items = []
-        for _ in range(count):
-            items.append(self._value(name, depth + 1))  # noqa: PERF401, ends at the first fault
+        items = [self._value(name, depth + 1) for _ in range(count)]
         self._in_list -= 1
         return items
 

@@ -182,7 +182,7 @@ def _algorithm(header: bytes) -> Algorithm:
     if "crit" in fields:
         raise UnauthenticatedError("the token demands extensions that are not known")
     try:
-        return Algorithm(fields.get("alg"))
+        return Algorithm(str(fields.get("alg")))
     except ValueError:
         raise UnauthenticatedError(f"algorithm {fields.get('alg')!r:.60} is not taken") from None
 

@@ -1,0 +1,441 @@
+"""Both ways through the decoder, both encodings, and what encode refuses."""
+
+import json
+import time
+from typing import Any
+
+import msgpack
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.signalhub.documents import ABSENT, document, frame
+from protocols.signalhub.samples import SAMPLES
+from protocols.signalhub.strategies import MESSAGES
+from support.wild import wilder
+from wireloom.protocols.signalhub import codec
+from wireloom.protocols.signalhub.codec import decode, decode_msgpack, encode, encode_msgpack
+from wireloom.protocols.signalhub.constants import MAX_MESSAGE_SIZE
+from wireloom.protocols.signalhub.envelope import Inner
+from wireloom.protocols.signalhub.messages import Application, Send
+from wireloom.wire.errors import MalformedError, TooLargeError, UnknownTypeError, WireError
+from wireloom.wire.fields import MAX_NESTING
+from wireloom.wire.message import Unknown
+
+
+def carrying(payload: Any) -> Send:
+    """A send with a free value."""
+    sample = SAMPLES["hub:send"]
+    assert isinstance(sample, Send)
+    inner = Inner(type="task:assign", payload=payload)
+    return msgspec.structs.replace(
+        sample, payload=msgspec.structs.replace(sample.payload, message=inner)
+    )
+
+
+def of_size(size: int) -> bytes:
+    """A heartbeat of `size` bytes."""
+    raw = frame("hub:heartbeat", metadata={"x": ""})
+    return frame("hub:heartbeat", metadata={"x": "y" * (size - len(raw))})
+
+
+def nested(levels: int, opened: str, closed: str) -> bytes:
+    """A send whose brackets stand in each other `levels` deep."""
+    outer = 3  # the message, its payload, the message in it
+    value = opened * (levels - outer) + "1" + closed * (levels - outer)
+    return frame("hub:send", payload__message__payload="HERE").replace(b'"HERE"', value.encode())
+
+
+# JSON
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_compact_and_spaced_json_give_the_same_message(name: str) -> None:
+    spaced = json.dumps(document(name), indent=2).encode()
+    assert decode(spaced) == decode(frame(name)) == SAMPLES[name]
+    assert decode(b" \r\n\t" + frame(name) + b"\n") == SAMPLES[name]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_keys_may_stand_in_any_order(name: str) -> None:
+    turned = dict(reversed(document(name).items()))
+    assert decode(json.dumps(turned, separators=(",", ":")).encode()) == SAMPLES[name]
+
+
+def test_encoded_json_is_compact_with_the_type_in_front() -> None:
+    assert encode(SAMPLES["send_bare"]) == (
+        b'{"type":"hub:send","id":"7c9e6679-7425-40de-944b-e07fc1f90ae7",'
+        b'"from":"@(browser/client-ui)","to":"@(cloudflare/signal-hub)","pattern":"tell",'
+        b'"timestamp":1739731000000,"payload":{"targetAddress":"@(browser/widget-123)",'
+        b'"message":{"type":"ping","payload":null}}}'
+    )
+
+
+def test_escapes_in_text_and_keys_are_undone() -> None:
+    raw = (
+        frame("hub:send")
+        .replace(b'"ttl"', b'"\\u0074tl"')
+        .replace(b"trace-xyz", b"trace\\/\\u00e9")
+    )
+    message = decode(raw)
+    assert isinstance(message, Send)
+    assert isinstance(message.metadata, msgspec.Struct)
+    assert message.metadata.trace_id == "trace/é"
+    assert message.ttl == 5000
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"ttl":5000', b'"ttl":5000,"ttl":5000'),
+        (b'"ttl":5000', b'"ttl":1,"\\u0074tl":5000'),
+        (b'"type":"hub:send"', b'"type":"hub:send","type":"hub:send"'),
+        (b'"priority":1', b'"priority":1,"priority":1'),
+        (b'"taskId":', b'"taskId":"x","taskId":'),
+        (b'"traceId":', b'"traceId":"x","traceId":'),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused(old: bytes, new: bytes) -> None:
+    raw = frame("hub:send")
+    assert old in raw
+    with pytest.raises(MalformedError, match="stands twice"):
+        decode(raw.replace(old, new))
+
+
+def test_a_second_key_is_found_whatever_else_makes_up_for_its_length() -> None:
+    """Absent fields, escapes and numbers must not hide what a lost key takes away."""
+    for absent in ("correlationId", "metadata", "signature"):
+        raw = frame("hub:send", **{absent: ABSENT})
+        for size in range(1, 60):
+            twice = raw.replace(b'"taskId":', b'"taskId":"' + b"x" * size + b'","taskId":')
+            with pytest.raises(MalformedError, match="stands twice"):
+                decode(twice)
+
+
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [
+        ("1.50", 1.5),
+        ("1e3", 1000.0),
+        ("-0.0", -0.0),
+        ("-0", 0),
+        ("1.0", 1.0),
+        ("1e-400", 0.0),
+        (str(2**64), 2**64),
+        (str(-(2**63) - 1), -(2**63) - 1),
+        ("9" * 4300, 10**4300 - 1),
+    ],
+)
+def test_numbers_in_free_values_come_back(literal: str, value: float) -> None:
+    message = decode(
+        frame("hub:send", payload__message__payload="HERE").replace(b'"HERE"', literal.encode())
+    )
+    assert isinstance(message, Send)
+    found = message.payload.message.payload
+    assert found == value
+    assert type(found) is type(value)
+    assert decode(encode(message)) == message
+
+
+@pytest.mark.parametrize(
+    "literal", ["NaN", "Infinity", "-Infinity", "1e400", "9" * 4301, "01", "+1", "0x1", ".5", "1."]
+)
+def test_what_is_no_number_is_refused(literal: str) -> None:
+    raw = frame("hub:send", payload__message__payload="HERE")
+    with pytest.raises(MalformedError):
+        decode(raw.replace(b'"HERE"', literal.encode()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'"\\ud800"',
+        b'"\\udc00"',
+        b'"\\ud800x"',
+        b'"\xff"',
+        b'"\xed\xa0\x80"',
+        b'"\n"',
+        b'"\\x"',
+        b'{"\\ud800":1}',
+        b'[1.5,"\\ud800"]',
+    ],
+)
+def test_text_that_is_no_unicode_is_refused(text: bytes) -> None:
+    raw = frame("hub:send", payload__message__payload="HERE").replace(b'"HERE"', text)
+    with pytest.raises(MalformedError):
+        decode(raw)
+
+
+@pytest.mark.parametrize(
+    ("raw", "offset"),
+    [
+        (b"", 0),
+        (b" ", 0),
+        (b"[]", 0),
+        (b'"hub:send"', 0),
+        (b"\xef\xbb\xbf{}", 0),
+        (b"\x90", 0),
+        (b"\xc0", 0),
+        (b"{}", None),
+        (b'{"type":5}', 8),
+        (b'{"type":null}', 8),
+        (b'{"type":"hub:send"}', 0),
+        (b"{} {}", 3),
+        (b"\x80", None),
+        (b"\x81\xa4type\x05", 6),
+    ],
+)
+def test_what_is_no_message_is_refused_with_its_place(raw: bytes, offset: int | None) -> None:
+    with pytest.raises(MalformedError) as caught:
+        decode(raw)
+    assert caught.value.offset == offset
+
+
+def test_a_refusal_names_the_field_and_its_place() -> None:
+    raw = frame("hub:register", payload__ttlSeconds=59)
+    with pytest.raises(MalformedError, match=r"payload\.ttlSeconds: .*60") as caught:
+        decode(raw)
+    assert caught.value.offset == raw.index(b'"ttlSeconds":59') + len(b'"ttlSeconds":')
+
+
+def test_a_refusal_does_not_repeat_a_long_name() -> None:
+    with pytest.raises(MalformedError) as caught:
+        decode(frame("hub:heartbeat", **{"x" * 100_000: 1}))
+    assert len(caught.value.detail) <= 300
+
+
+# Limits
+
+
+@pytest.mark.parametrize("size", [1000, MAX_MESSAGE_SIZE])
+def test_a_frame_of_the_largest_size_is_taken(size: int) -> None:
+    raw = of_size(size)
+    assert len(raw) == size
+    assert encode(decode(raw)) == raw
+
+
+@pytest.mark.parametrize("first", [b"{", b" ", b"\x80", b"\xff"])
+def test_a_larger_frame_is_refused_whatever_it_holds(first: bytes) -> None:
+    with pytest.raises(TooLargeError, match="1048577 bytes"):
+        decode(first + b"x" * MAX_MESSAGE_SIZE)
+    with pytest.raises(TooLargeError):
+        decode_msgpack(first + b"x" * MAX_MESSAGE_SIZE)
+
+
+def test_encode_refuses_a_larger_frame() -> None:
+    with pytest.raises(TooLargeError):
+        encode(carrying("x" * MAX_MESSAGE_SIZE))
+    with pytest.raises(TooLargeError):
+        encode_msgpack(carrying("x" * MAX_MESSAGE_SIZE))
+
+
+@pytest.mark.parametrize(("opened", "closed"), [("[", "]"), ('{"":', "}"), ('[{"a":', "}]")])
+def test_nesting_ends_at_the_limit(opened: str, closed: str) -> None:
+    steps = opened.count("[") + opened.count("{")
+    outer = 3
+    fits = (MAX_NESTING - outer) // steps
+    decode(nested(fits + outer, opened, closed))
+    with pytest.raises(MalformedError, match="nested deeper than 64"):
+        decode(nested(fits + outer + 1, opened, closed))
+
+
+def test_the_smallest_frame_that_is_too_deep_is_refused() -> None:
+    """Small frames without lists are not counted: this one is as small as they come."""
+    raw = (
+        b'{"type":"hub:resume","id":"7c9e6679-7425-40de-944b-e07fc1f90ae7","from":"@(a)",'
+        b'"to":"@(a)","pattern":"tell","timestamp":0,"payload":{},"metadata":'
+        + b'{"":' * (MAX_NESTING - 1)
+        + b"{}"
+        + b"}" * (MAX_NESTING - 1)
+        + b"}"
+    )
+    with pytest.raises(MalformedError, match="nested deeper than 64"):
+        decode(raw)
+    assert decode(raw.replace(b'{"":{}}', b'{"":1}'))
+
+
+def test_brackets_in_text_do_not_count() -> None:
+    message = carrying("[{" * 500)
+    assert decode(encode(message)) == message
+
+
+def test_many_brackets_side_by_side_are_no_depth() -> None:
+    message = carrying([[]] * 500)
+    assert decode(encode(message)) == message
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"a":' + b"[]," * 100 + b'"' + b'\\"' * 500_000,
+        b'{"a":' * 60 + b'"' + b"x" * 1_000_000,
+        b'{"' + b"k" * 500_000 + b'":{' + b'"a":1,' * 70_000,
+        b"\x81\xdb\x00\x07\xa1\x20" + b"k" * 500_000 + b"\xde\xff\xff" + b"\xa1a\x01" * 60_000,
+        b"\xdf\x00\x0f\xff\xff" * 200_000,
+        b"\x81\xa1a" + b"\xdd\x00\x0f\xff\xff" * 200_000,
+    ],
+    ids=lambda raw: raw[:12].hex(),
+)
+def test_a_hostile_frame_is_refused_soon(raw: bytes) -> None:
+    began = time.perf_counter()
+    with pytest.raises(MalformedError):
+        decode(raw)
+    assert time.perf_counter() - began < 2
+
+
+# Types
+
+
+def test_an_unlisted_hub_type_is_unknown() -> None:
+    raw = frame("hub:send", type="hub:teleport")
+    with pytest.raises(UnknownTypeError, match="'hub:teleport' is not listed") as caught:
+        decode(raw)
+    assert caught.value.offset == raw.index(b'"hub:teleport"')
+    assert decode(raw, lenient=True) == Unknown(type="hub:teleport", raw=raw)
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize(
+    "changes", [{"id": "1"}, {"pattern": "shout"}, {"extra": 1}, {"metadata": 5}, {"to": ABSENT}]
+)
+def test_an_unknown_type_in_a_bad_envelope_is_malformed(
+    changes: dict[str, Any], lenient: bool
+) -> None:
+    with pytest.raises(MalformedError):
+        decode(frame("hub:send", type="hub:teleport", **changes), lenient=lenient)
+
+
+def test_lenient_decoding_is_as_strict_with_known_types() -> None:
+    assert decode(frame("hub:send"), lenient=True) == SAMPLES["hub:send"]
+    with pytest.raises(MalformedError):
+        decode(frame("hub:send", pattern="shout"), lenient=True)
+
+
+def test_an_unknown_message_is_not_encoded() -> None:
+    for write in (encode, encode_msgpack):
+        with pytest.raises(UnknownTypeError, match="Unknown is not"):
+            write(Unknown(type="hub:teleport", raw=b"{}"))
+
+
+@pytest.mark.parametrize("spaces", [b"", b" "])
+def test_an_acknowledgement_is_required_of_an_ask_only(spaces: bytes) -> None:
+    for required in (True, False, ABSENT):
+        decode(spaces + frame("hub:send", pattern="ask", metadata__requireAck=required))
+    for required in (False, ABSENT):
+        decode(spaces + frame("hub:send", pattern="tell", metadata__requireAck=required))
+    raw = spaces + frame("hub:send", pattern="tell")
+    with pytest.raises(MalformedError, match="demands the pattern ask") as caught:
+        decode(raw)
+    assert caught.value.offset == raw.index(b'"tell"')
+
+
+def test_encode_refuses_a_tell_that_requires_an_acknowledgement() -> None:
+    sample = SAMPLES["hub:send"]
+    assert isinstance(sample, Send)
+    with pytest.raises(MalformedError, match="demands the pattern ask"):
+        encode(msgspec.structs.replace(sample, pattern="tell"))
+
+
+# What encode refuses
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        [float("inf")],
+        b"bytes",
+        {"a": b"bytes"},
+        {1: 2},
+        (1, 2),
+        {1, 2},
+        object(),
+        "\ud800",
+        {"\ud800": 1},
+        SAMPLES["hub:send"],
+        10**5000,
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("write", [encode, encode_msgpack])
+def test_encode_refuses_what_is_no_json_value(write: Any, value: Any) -> None:
+    with pytest.raises(MalformedError):
+        write(carrying(value))
+
+
+def test_encode_refuses_a_value_that_holds_itself() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(MalformedError, match="cannot be encoded"):
+        encode(carrying(endless))
+
+
+def test_messagepack_has_no_integers_beyond_64_bits() -> None:
+    message = carrying(2**64)
+    assert decode(encode(message)) == message
+    with pytest.raises(MalformedError, match="cannot be encoded"):
+        encode_msgpack(message)
+
+
+@given(data=st.data())
+def test_an_application_comes_back(data: st.DataObject) -> None:
+    message = data.draw(MESSAGES["application"])
+    assert isinstance(message, Application)
+    assert decode(encode(message)) == message
+    wild = wilder(data, message)
+    try:
+        raw = encode(wild)
+    except WireError:
+        return
+    assert decode(raw) == wild
+
+
+# MessagePack
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_messagepack_is_the_same_map(name: str) -> None:
+    raw = encode_msgpack(SAMPLES[name])
+    assert msgpack.unpackb(raw) == document(name)
+    assert decode(raw) == decode_msgpack(raw) == SAMPLES[name]
+
+
+@given(data=st.data(), name=st.sampled_from(sorted(MESSAGES)))
+def test_any_message_comes_back_from_messagepack(data: st.DataObject, name: str) -> None:
+    message = data.draw(MESSAGES[name])
+    assert decode(encode_msgpack(message)) == message
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_messagepack_survives_damage(name: str) -> None:
+    raw = encode_msgpack(SAMPLES[name])
+    for at in range(len(raw)):
+        for spoilt in (raw[:at], raw[:at] + bytes([raw[at] ^ 0x55]) + raw[at + 1 :]):
+            codec.spans(spoilt)
+            try:
+                message = decode(spoilt)
+            except WireError as error:
+                assert error.offset is None or 0 <= error.offset <= len(spoilt)
+            else:
+                assert decode(encode(message)) == message
+
+
+def test_decode_msgpack_takes_no_json() -> None:
+    with pytest.raises(MalformedError, match="not a MessagePack map"):
+        decode_msgpack(frame("hub:send"))
+
+
+def test_messagepack_of_an_unlisted_type_is_unknown() -> None:
+    raw = msgpack.packb(document("hub:send", type="hub:teleport"))
+    with pytest.raises(UnknownTypeError) as caught:
+        decode(raw)
+    assert caught.value.offset == raw.index(b"\xachub:teleport")
+    assert decode_msgpack(raw, lenient=True) == Unknown(type="hub:teleport", raw=raw)
+
+
+def test_a_refusal_of_messagepack_names_the_field_and_its_place() -> None:
+    raw = msgpack.packb(document("hub:register", payload__ttlSeconds=59))
+    with pytest.raises(MalformedError, match=r"payload\.ttlSeconds") as caught:
+        decode(raw)
+    assert caught.value.offset == raw.index(b"ttlSeconds") + len(b"ttlSeconds")

@@ -1,0 +1,210 @@
+"""JSON Web Tokens: signatures, claims, times."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from support.cases import vectors
+from wireloom.protocols.signalhub.tokens import (
+    Algorithm,
+    Claims,
+    bare,
+    create,
+    is_signed,
+    take_claims,
+    take_jws,
+    verify,
+)
+from wireloom.wire.errors import ExpiredError, UnauthenticatedError, WireError
+from wireloom.wire.keys import SigningKey
+
+NOW_S = 1_739_731_000
+NOW_MS = NOW_S * 1000
+DAY_S = 86_400
+SECRET = b"s" * 32
+KEY = SigningKey(b"\7" * 32)
+CLAIMS = Claims(
+    sub="user-1", actor_id="browser/client-ui", capabilities=("send",), iat=NOW_S, exp=NOW_S + 3600
+)
+JWS = [vector for vector in vectors("signalhub") if vector.get("check") == "jws"]
+
+
+def part(value: Any) -> str:
+    raw = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def token(header: Any, claims: Any, signature: bytes = b"") -> str:
+    return f"{part(header)}.{part(claims)}.{part(signature)}"
+
+
+@pytest.mark.parametrize("vector", JWS, ids=lambda vector: vector["name"])
+def test_signatures_of_the_standards_hold(vector: dict[str, Any]) -> None:
+    text, expect = bytes.fromhex(vector["hex"]).decode(), vector["expect"]
+    if not expect["ok"]:
+        with pytest.raises(WireError) as caught:
+            take_jws(text)
+        assert caught.value.reason == expect["reason"]
+        return
+    jws = take_jws(text)
+    secrets = [bytes.fromhex(key)] if (key := expect.get("secret")) else []
+    public_keys = [bytes.fromhex(key)] if (key := expect.get("public_key")) else []
+    assert jws.algorithm == expect["algorithm"]
+    assert is_signed(jws, secrets=secrets, public_keys=public_keys)
+    spoilt = jws._replace(signature=jws.signature[:-1] + b"\0")
+    assert not is_signed(spoilt, secrets=secrets, public_keys=public_keys)
+    assert not is_signed(jws._replace(signed=jws.signed + b"x"), secrets=secrets)
+
+
+def test_a_token_with_a_secret_is_verified() -> None:
+    made = create(CLAIMS, key=SECRET)
+    assert take_jws(made).algorithm is Algorithm.HS256
+    assert verify(made, now_ms=NOW_MS, secrets=[b"other", SECRET]) == CLAIMS
+
+
+def test_a_token_with_a_signing_key_is_verified() -> None:
+    made = create(CLAIMS, key=KEY)
+    assert take_jws(made).algorithm is Algorithm.EDDSA
+    assert verify(made, now_ms=NOW_MS, public_keys=[bytes(32), KEY.public]) == CLAIMS
+
+
+def test_a_token_of_an_unknown_key_is_refused() -> None:
+    for made in (create(CLAIMS, key=SECRET), create(CLAIMS, key=KEY)):
+        with pytest.raises(UnauthenticatedError, match="no known key"):
+            verify(made, now_ms=NOW_MS, secrets=[b"other"], public_keys=[bytes(32)])
+        with pytest.raises(UnauthenticatedError, match="no known key"):
+            verify(made, now_ms=NOW_MS)
+
+
+def test_a_public_key_does_not_pass_for_a_secret() -> None:
+    forged = create(CLAIMS, key=KEY.public)
+    with pytest.raises(UnauthenticatedError, match="no known key"):
+        verify(forged, now_ms=NOW_MS, public_keys=[KEY.public])
+
+
+def test_changed_claims_are_refused() -> None:
+    header, _, signature = create(CLAIMS, key=SECRET).split(".")
+    claims = part({"sub": "root", "actorId": "a/b", "iss": "signal-hub", "iat": NOW_S})
+    with pytest.raises(UnauthenticatedError, match="no known key"):
+        verify(f"{header}.{claims}.{signature}", now_ms=NOW_MS, secrets=[SECRET])
+
+
+@pytest.mark.parametrize("prefix", ["bearer ", "Bearer ", "BEARER   ", ""])
+def test_the_word_bearer_may_stand_before_it(prefix: str) -> None:
+    made = create(CLAIMS, key=SECRET)
+    assert bare(prefix + made) == made
+    assert verify(prefix + made, now_ms=NOW_MS, secrets=[SECRET]) == CLAIMS
+
+
+@pytest.mark.parametrize("algorithm", ["none", "None", "RS256", "HS512", "hs256", "", None, 5, []])
+def test_other_algorithms_are_refused(algorithm: object) -> None:
+    with pytest.raises(UnauthenticatedError, match="is not taken"):
+        take_jws(token({"alg": algorithm}, {}))
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ("", "3 parts, not 1"),
+        ("bearer ", "3 parts"),
+        ("a.b", "3 parts, not 2"),
+        ("a.b.c.d", "3 parts, not 4"),
+        ("a.a.a", "not base64url"),
+        ("e30=.e30.e30", "not base64url"),
+        ("e3+0.e30.e30", "not base64url"),
+        ("é.e30.e30", "not base64url"),
+        ("e30\n.e30.e30", "not base64url"),
+        ("e31.e30.e30", "only form"),
+        ("e30.e30.e30", "algorithm None"),
+        (token([], {}), "no JSON object"),
+        (token(b"{", {}), "in the token"),
+        (token(b"\xff", {}), "not UTF-8"),
+        (token(b'{"alg":"HS256","alg":"none"}', {}), "stands twice"),
+        (token({"alg": "HS256", "crit": ["b64"], "b64": False}, {}), "extensions"),
+        ("x" * 8193, "8193 characters"),
+    ],
+)
+def test_what_is_no_token_is_refused(text: str, detail: str) -> None:
+    with pytest.raises(UnauthenticatedError, match=detail):
+        take_jws(text)
+
+
+def test_a_token_has_up_to_8192_characters() -> None:
+    with pytest.raises(UnauthenticatedError, match="3 parts"):
+        take_jws("x" * 8192)
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {},
+        [],
+        {"sub": "", "actorId": "a", "iat": 1, "iss": "signal-hub"},
+        {"sub": "a", "actorId": "", "iat": 1, "iss": "signal-hub"},
+        {"sub": "a", "iat": 1, "iss": "signal-hub"},
+        {"sub": "a", "actorId": "a", "iss": "signal-hub"},
+        {"sub": "a", "actorId": "a", "iat": "1", "iss": "signal-hub"},
+        {"sub": "a", "actorId": "a", "iat": True, "iss": "signal-hub"},
+        {"sub": "a", "actorId": "a", "iat": 1, "iss": "signal-hub", "capabilities": "send"},
+        {"sub": "a", "actorId": "a", "iat": 1, "iss": "signal-hub", "exp": None},
+    ],
+)
+def test_claims_that_are_missing_or_wrong_are_refused(claims: object) -> None:
+    with pytest.raises(UnauthenticatedError):
+        take_claims(take_jws(token({"alg": "HS256"}, claims)))
+
+
+def test_other_claims_are_passed_over() -> None:
+    claims = {"sub": "a", "actorId": "b", "iat": 1.5, "iss": "signal-hub", "aud": ["x"]}
+    found = take_claims(take_jws(token({"alg": "HS256"}, claims)))
+    assert found == Claims(sub="a", actor_id="b", iat=1.5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "now_s"),
+    [
+        ({"exp": NOW_S + 1}, NOW_S),
+        ({"exp": UNSET}, NOW_S + DAY_S),
+        ({"exp": NOW_S + 2 * DAY_S}, NOW_S + DAY_S),
+        ({"nbf": NOW_S + 5}, NOW_S + 5),
+        ({"iat": NOW_S + 0.5, "exp": NOW_S + 1.5}, NOW_S + 1),
+    ],
+)
+def test_a_token_holds_in_its_time(changes: dict[str, Any], now_s: int) -> None:
+    made = create(replace(CLAIMS, **changes), key=SECRET)
+    assert verify(made, now_ms=now_s * 1000, secrets=[SECRET]).sub == "user-1"
+
+
+@pytest.mark.parametrize(
+    ("changes", "now_ms"),
+    [
+        ({"exp": NOW_S + 1}, NOW_MS + 1000),
+        ({"exp": UNSET}, NOW_MS + DAY_S * 1000 + 1),
+        ({"exp": 10**400}, NOW_MS + DAY_S * 1000 + 1),
+        ({"iat": -1e308}, NOW_MS),
+    ],
+)
+def test_a_token_expires_with_exp_or_after_a_day(changes: dict[str, Any], now_ms: int) -> None:
+    made = create(replace(CLAIMS, **changes), key=SECRET)
+    with pytest.raises(ExpiredError):
+        verify(made, now_ms=now_ms, secrets=[SECRET])
+
+
+@pytest.mark.parametrize(
+    ("changes", "detail"),
+    [
+        ({"iat": NOW_S + 1}, "in the future"),
+        ({"nbf": NOW_S + 1}, "not hold yet"),
+        ({"iss": "someone"}, "issued by 'someone'"),
+    ],
+)
+def test_a_token_before_its_time_or_of_another_issuer_is_refused(
+    changes: dict[str, Any], detail: str
+) -> None:
+    made = create(replace(CLAIMS, **changes), key=SECRET)
+    with pytest.raises(UnauthenticatedError, match=detail):
+        verify(made, now_ms=NOW_MS, secrets=[SECRET])
