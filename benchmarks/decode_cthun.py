@@ -7,10 +7,10 @@ with compiled jsonschema validators: the same checks, the usual way.
 import json
 import struct
 
-from frames import frame
 from jsonschema import Draft7Validator
-from timing import Figure, compare
 
+from frames import frame
+from timing import Figure, compare
 from wireloom.protocols.cthun.codec import decode
 
 URI = {"type": "string", "pattern": r"^cth://[^/]*/[^/]+$"}
@@ -18,9 +18,15 @@ ENVELOPE = Draft7Validator(
     {
         "type": "object",
         "properties": {
-            "id": {"type": "string", "pattern": r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"},
+            "id": {
+                "type": "string",
+                "pattern": r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
+            },
             "message_type": {"type": "string", "pattern": r"^[\w\-.:/]+$"},
-            "expires": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$"},
+            "expires": {
+                "type": "string",
+                "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$",
+            },
             "targets": {"type": "array", "items": URI},
             "sender": URI,
             "destination_report": {"type": "boolean"},

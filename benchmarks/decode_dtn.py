@@ -1,9 +1,9 @@
 """Does the DTN codec, with every check, keep half the speed of bare cbor2.loads?"""
 
 import cbor2
+
 from frames import frame
 from timing import Figure, compare
-
 from wireloom.protocols.dtn.codec import decode
 
 

@@ -5,7 +5,6 @@ says so, and the checks of magic, version, hop limit and length.
 """
 
 from construct import Bytes, Const, Enum, FlagsEnum, If, Int8ub, Int16ub, Int64ub, Struct, this
-from frames import frame
 from scapy.fields import (
     ByteEnumField,
     ByteField,
@@ -19,8 +18,9 @@ from scapy.fields import (
     XIntField,
 )
 from scapy.packet import Packet
-from timing import Figure, compare
 
+from frames import frame
+from timing import Figure, compare
 from wireloom.protocols.myriadmesh.codec import decode
 from wireloom.protocols.myriadmesh.constants import ContentType, Flags, MessageType
 
@@ -47,14 +47,14 @@ CONSTRUCT = Struct(
 )
 
 
-class Data(Packet):  # type: ignore[misc]
+class Data(Packet):
     """A DATA payload for scapy."""
 
     name = "MyriadMesh DATA"
     fields_desc = [ByteEnumField("content_type", 0, CONTENT_TYPES), StrField("data", b"")]
 
 
-class Frame(Packet):  # type: ignore[misc]
+class Frame(Packet):
     """The same frame for scapy."""
 
     name = "MyriadMesh"
@@ -70,7 +70,7 @@ class Frame(Packet):  # type: ignore[misc]
         StrFixedLenField("source_node_id", b"", 32),
         StrFixedLenField("dest_node_id", b"", 32),
         LongField("timestamp", 0),
-        PacketLenField("body", None, Data, length_from=lambda packet: packet.payload_length),
+        PacketLenField("body", Data(), Data, length_from=lambda packet: packet.payload_length),
         ConditionalField(
             StrFixedLenField("signature", b"", 64), lambda packet: packet.flags.signed
         ),

@@ -53,8 +53,8 @@ def page(figures: list[Figure]) -> str:
     lines = [
         "# Results",
         "",
-        "Written by `make bench`. Each ratio compares two ways in one run on one machine, in turns;",
-        "figures of different runs or machines do not compare.",
+        "Written by `make bench`. Each ratio compares two ways in one run on one machine, in",
+        "turns; figures of different runs or machines do not compare.",
         "",
         f"Python {platform.python_version()} on {platform.system()} {platform.machine()}.",
         "",

@@ -10,7 +10,6 @@ from os import cpu_count
 from time import perf_counter
 
 from timing import Figure
-
 from wireloom.protocols.uep12.codec import encode
 from wireloom.protocols.uep12.constants import POW_TARGET
 from wireloom.protocols.uep12.integrity import work_input

@@ -1,10 +1,11 @@
 """Profiles of hypothesis: quick by default, long with HYPOTHESIS_PROFILE=nightly."""
 
 import os
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 
-_COMMON = {
+_COMMON: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
 }

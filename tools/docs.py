@@ -98,7 +98,12 @@ def picture() -> str:
     (vector,) = [one for line in lines if (one := json.loads(line))["name"] == "delivery_ack"]
     with Path(os.devnull).open("w") as nowhere:
         console = Console(
-            record=True, width=124, file=nowhere, force_terminal=True, highlight=False, no_color=False
+            record=True,
+            width=124,
+            file=nowhere,
+            force_terminal=True,
+            highlight=False,
+            no_color=False,
         )
         console.print("[bold]$ wireloom inspect dtn a9637369675840…[/]")
         draw(console, protocol("dtn"), bytes.fromhex(vector["hex"]))

@@ -45,7 +45,9 @@ def test_every_vector_gives_one_object(case: Case) -> None:
     assert [one["ok"] for one in shown] == [v["expect"]["ok"] for v in lines]
     assert result.exit_code == 1
     for one in shown:
-        assert list(one) == (KEYS if one["ok"] else ["ok", "protocol", "reason", "detail", "offset"])
+        assert list(one) == (
+            KEYS if one["ok"] else ["ok", "protocol", "reason", "detail", "offset"]
+        )
         assert one["protocol"] == case.name
 
 

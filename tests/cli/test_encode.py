@@ -15,7 +15,9 @@ def run(command: str, protocol: str, stdin: str) -> Result:
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
 def test_decode_then_encode_gives_the_same_frames(case: Case) -> None:
-    frames = "\n".join(case.protocol.codec.encode(m).hex() for m in case.samples.values()) + "\n"
+    # A DTN DeliveryReceipt is deprecated: read and carried, never composed.
+    samples = [m for name, m in case.samples.items() if "DeliveryReceipt" not in name]
+    frames = "\n".join(case.protocol.codec.encode(message).hex() for message in samples) + "\n"
     decoded = run("decode", case.name, frames)
     assert decoded.exit_code == 0
     encoded = run("encode", case.name, decoded.stdout)

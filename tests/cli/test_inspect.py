@@ -27,7 +27,14 @@ def test_every_field_of_every_sample_is_shown(case: Case) -> None:
 
 def test_a_field_has_offset_length_bytes_value_and_meaning() -> None:
     (line,) = [one for one in run("uep12", CONTENT).stdout.splitlines() if "ttl_epoch" in one]
-    assert line.split(maxsplit=5)[:6] == ["17", "2", "3c", "00", "ttl_epoch", line.split(maxsplit=5)[5]]
+    assert line.split(maxsplit=5)[:6] == [
+        "17",
+        "2",
+        "3c",
+        "00",
+        "ttl_epoch",
+        line.split(maxsplit=5)[5],
+    ]
     assert "60" in line
     assert "Lifetime in epochs" in line
 

@@ -1,7 +1,7 @@
 """Messages as JSON values and back."""
 
 import json
-from enum import IntEnum, IntFlag
+from enum import IntEnum, IntFlag, StrEnum
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -19,6 +19,10 @@ class Colour(IntEnum):
     DARK_BLUE = 2
 
 
+class Status(StrEnum):
+    ALL_WELL = "all well"
+
+
 class Caps(IntFlag):
     CAN_RELAY = 1
     CAN_CACHE = 2
@@ -34,6 +38,7 @@ class Sample(Message, frozen=True, kw_only=True):
     from_: str
     pattern: Literal["tell", "ask"]
     nothing: None
+    status: Status
     colour: Colour
     caps: Caps
     parts: tuple[Part, ...]
@@ -53,6 +58,7 @@ SAMPLE = Sample(
     from_="me",
     pattern="ask",
     nothing=None,
+    status=Status.ALL_WELL,
     colour=Colour.DARK_BLUE,
     caps=Caps.CAN_RELAY | Caps.CAN_CACHE,
     parts=(Part(hash=b"\1\2"),),
@@ -65,6 +71,7 @@ PLAIN = {
     "from": "me",
     "pattern": "ask",
     "nothing": None,
+    "status": "all well",
     "colour": "DARK_BLUE",
     "caps": ["can_relay", "can_cache"],
     "parts": [{"hash": "0102"}],
@@ -90,6 +97,15 @@ def test_any_message_comes_back(message: Sample) -> None:
     assert from_plain(Sample, json.loads(json.dumps(to_plain(message)))) == message
 
 
+@pytest.mark.parametrize(
+    "value",
+    [{"$hex": "00"}, {"$map": {}}, {"$map": {"$hex": b""}}, [{"$hex": 1}], {"$hex": {"$map": 1}}],
+)
+def test_objects_that_look_like_marked_bytes_stay_objects(value: Any) -> None:
+    sample = msgspec.structs.replace(SAMPLE, anything=value, extra={"x": value})
+    assert from_plain(Sample, json.loads(json.dumps(to_plain(sample)))) == sample
+
+
 def test_messages_within_the_fields_are_taken_as_they_are() -> None:
     part = Part(hash=b"x")
     assert from_plain(Sample, {**PLAIN, "maybe": part}).maybe is part
@@ -107,6 +123,8 @@ def test_an_integer_serves_as_a_number() -> None:
     ("changes", "words"),
     [
         ({"pattern": "whisper"}, "fields.pattern cannot be 'whisper'"),
+        ({"status": "ALL_WELL"}, "fields.status cannot be"),
+        ({"anything": {"$map": []}}, r"\$map must be an object"),
         ({"nothing": 1}, "fields.nothing must be"),
         ({"absent": {}}, "fields.absent must be int, not dict"),
         ({"colour": "GREEN"}, "fields.colour cannot be 'GREEN'"),

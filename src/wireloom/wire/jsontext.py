@@ -17,6 +17,9 @@ from wireloom.wire.fields import MAX_NESTING
 
 _STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 """Possessive, and the closing quote optional: a string that never ends is passed over once."""
+_MAX_KEY = 60
+"""Characters of a key that show in a name."""
+
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 
@@ -80,11 +83,26 @@ def members(raw: bytes, *, base: int = 0, prefix: str = "") -> Iterator[Span]:
         return
     except UnicodeDecodeError as error:
         text = raw[: error.start].decode()
-    yield from _members(text, 0, prefix, base)
+    yield from _members(_Text(text, base), 0, prefix)
 
 
-def _members(text: str, index: int, prefix: str, base: int) -> Iterator[Span]:
+class _Text:
+    """A text and the byte offsets of its characters, which are asked for in rising order."""
+
+    def __init__(self, text: str, base: int) -> None:
+        self.text = text
+        self._index = 0
+        self._offset = base
+
+    def offset(self, index: int) -> int:
+        self._offset += len(self.text[self._index : index].encode())
+        self._index = index
+        return self._offset
+
+
+def _members(document: _Text, index: int, prefix: str) -> Iterator[Span]:
     decoder = json.JSONDecoder()
+    text = document.text
     index = _blank(text, index) + 1
     while True:
         try:
@@ -93,12 +111,12 @@ def _members(text: str, index: int, prefix: str, base: int) -> Iterator[Span]:
             value, index = decoder.raw_decode(text, start)
         except ValueError:  # not JSON, or an integer of too many digits
             return
-        name = f"{prefix}{key}"
+        name = f"{prefix}{str(key)[:_MAX_KEY]}"
         if isinstance(value, dict) and value:
-            yield from _members(text, start, f"{name}.", base)
+            yield from _members(document, start, f"{name}.")
         else:
-            offset = len(text[:start].encode())
-            yield Span(name, base + offset, len(text[start:index].encode()))
+            offset = document.offset(start)
+            yield Span(name, offset, document.offset(index) - offset)
         index = _blank(text, index)
         if text[index : index + 1] != ",":
             return

@@ -1,8 +1,10 @@
 """Messages as plain JSON values and back: the `fields` of `wireloom decode` and `encode`.
 
-Bytes are lower-case hex, enums their member's name, flags lists of lower-case names,
-fields snake_case. In values of no declared type (an application's payload, a field that
-this version does not know) bytes are `{"$hex": "…"}`, so that they come back as bytes.
+Bytes are lower-case hex, enums the specification's name (a text enum's value, else the
+member's name), flags lists of lower-case names, fields snake_case. In values of no declared
+type (an application's payload, a field that this version does not know) bytes are
+`{"$hex": "…"}`, so that they come back as bytes, and an object that happens to look like
+that is wrapped: `{"$map": {"$hex": "…"}}`.
 """
 
 import types
@@ -20,6 +22,7 @@ from wireloom.wire.message import Message
 M = TypeVar("M", bound=Message)
 
 _HEX = "$hex"
+_MAP = "$map"
 
 
 def to_plain(message: Message) -> dict[str, Any]:
@@ -72,11 +75,13 @@ def _shown(value: Any, *, free: bool) -> Any:
         case Flag():
             shown = [str(member.name).lower() for member in value]
         case Enum():
-            shown = value.name
+            shown = value.value if isinstance(value, str) else value.name
         case tuple() | list():
             shown = [_shown(item, free=free) for item in value]
         case Mapping():
             shown = {key: _shown(item, free=True) for key, item in value.items()}
+            if free and value.keys() in ({_HEX}, {_MAP}):
+                shown = {_MAP: shown}
         case _:
             shown = value
     return shown
@@ -127,7 +132,7 @@ def _built_scalar(hint: Any, value: Any, at: str) -> Any:
         if issubclass(hint, Flag):
             return hint(reduce(or_, [hint[str(name).upper()].value for name in value], 0))
         if issubclass(hint, Enum):
-            return hint[value]
+            return hint(value) if issubclass(hint, str) else hint[value]
     except (KeyError, TypeError, ValueError):
         raise MalformedError(f"{at} cannot be {value!r:.60}") from None
     if hint is float and type(value) is int:
@@ -141,6 +146,8 @@ def _freed(value: Any) -> Any:
     match value:
         case dict() if value.keys() == {_HEX}:
             return _built_scalar(bytes, value[_HEX], _HEX)
+        case dict() if value.keys() == {_MAP}:
+            return {key: _freed(item) for key, item in _mapping(value[_MAP], _MAP).items()}
         case dict():
             return {key: _freed(item) for key, item in value.items()}
         case list():

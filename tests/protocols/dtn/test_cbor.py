@@ -1,6 +1,7 @@
 """Loading and dumping: the short cuts agree with the slow and exact way."""
 
 import math
+import struct
 from typing import Any
 
 import cbor2
@@ -141,7 +142,8 @@ def test_dump_refuses_what_cannot_be_written(value: Any) -> None:
 
 
 def test_nesting_counts_lists_and_maps() -> None:
-    assert [nesting(one) for one in (1, [], {}, {"a": [1]}, ([{}],))] == [0, 1, 1, 2, 3]
+    values: list[Any] = [1, [], {}, {"a": [1]}, ([{}],)]
+    assert [nesting(one) for one in values] == [0, 1, 1, 2, 3]
 
 
 def test_single_rounds_and_drops_the_sign_of_zero() -> None:
@@ -191,8 +193,6 @@ def head(major: int, number: int) -> bytes:
 
 
 def shortest_float(value: float) -> bytes:
-    import struct
-
     for first, code in ((b"\xf9", ">e"), (b"\xfa", ">f")):
         try:
             packed = struct.pack(code, value)

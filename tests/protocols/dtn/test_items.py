@@ -116,7 +116,8 @@ def test_places_tell_where_values_lie_and_stop_at_a_fault() -> None:
 
 
 def test_every_kind_of_item_has_a_name() -> None:
-    assert [kind(one) for one in ("", b"", [], {}, 1, True, None, 1.0)] == [
+    items: list[Any] = ["", b"", [], {}, 1, True, None, 1.0]
+    assert [kind(one) for one in items] == [
         "text",
         "byte string",
         "list",

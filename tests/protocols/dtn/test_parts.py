@@ -6,7 +6,7 @@ import pytest
 from protocols.dtn.samples import ONES, SAMPLES, TWOS
 from wireloom.protocols.dtn.constants import Destination
 from wireloom.protocols.dtn.messages import ALL_TYPES, Bundle
-from wireloom.protocols.dtn.parts import BundleHeader, camel
+from wireloom.protocols.dtn.parts import BundleHeader, DtnMap, camel
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,8 @@ def test_fields_are_spelt_on_the_wire_as_specified(name: str, key: str) -> None:
 
 
 def test_every_class_spells_its_keys_so() -> None:
-    for cls in (*ALL_TYPES.values(), BundleHeader):
+    classes: list[type[DtnMap]] = [*ALL_TYPES.values(), BundleHeader]
+    for cls in classes:
         for field in msgspec.structs.fields(cls):
             assert field.encode_name == camel(field.name)
 

@@ -44,7 +44,9 @@ def test_other_types_and_flags_are_left_alone() -> None:
     raws = [encode(message) for message in SAMPLES.values()]
     taken = [take_ordinary(raw) for raw in raws]
     assert None in taken
-    assert all(one is None or one == take_frame(Reader(raw)) for one, raw in zip(taken, raws, strict=True))
+    assert all(
+        one is None or one == take_frame(Reader(raw)) for one, raw in zip(taken, raws, strict=True)
+    )
 
 
 def test_the_shortcut_agrees_with_the_codec_on_damaged_frames() -> None:

@@ -113,6 +113,14 @@ def test_a_second_key_is_found_whatever_else_makes_up_for_its_length() -> None:
                 decode(twice)
 
 
+def test_a_rate_that_is_written_longer_than_it_was_read_hides_no_second_key() -> None:
+    raw = frame("hub:queue_stats_response", payload__processingRate=1, metadata={"": 1})
+    raw = raw.replace(b'"processingRate":1', b'"processingRate":1e5')
+    assert decode(raw)
+    with pytest.raises(MalformedError, match="stands twice"):
+        decode(raw.replace(b'{"":1}', b'{"":1,"":1}'))
+
+
 @pytest.mark.parametrize(
     ("literal", "value"),
     [

@@ -138,7 +138,7 @@ def test_fields_that_are_no_object_are_refused(type_: str, fields: object) -> No
         ("hub:connect", "metadata", None),
         ("hub:heartbeat", "timestamp", "now"),
         ("hub:heartbeat", "unheard_of", 1),
-        ("hub:error", "payload", {"code": "timeout", "message": "", "retryable": True}),
+        ("hub:error", "payload", {"code": "TIMEOUT", "message": "", "retryable": True}),
     ],
 )
 def test_fields_of_a_wrong_kind_are_refused(name: str, field: str, value: object) -> None:

@@ -35,9 +35,10 @@ def test_the_hash_is_the_head_of_the_digest_of_all_bytes() -> None:
 
 
 def test_the_target_is_the_rounded_down_quotient() -> None:
-    assert int(
-        "a7c5ac471b4784230fcf80dc33721d53cddd6e04c059210385c67dfe32a0", 16
-    ) == constants.POW_TARGET
+    assert (
+        int("a7c5ac471b4784230fcf80dc33721d53cddd6e04c059210385c67dfe32a0", 16)
+        == constants.POW_TARGET
+    )
     assert is_proof((constants.POW_TARGET - 1).to_bytes(32))
     assert not is_proof(constants.POW_TARGET.to_bytes(32))
 

@@ -20,6 +20,7 @@ from wireloom.protocols.dtn.constants import (
     MAX_HEADER_SIZE,
     MUTABLE_KEYS,
     SIGNATURE_SIZE,
+    TEXT_HEADS,
 )
 from wireloom.protocols.dtn.control import check_size, put_control, take_control
 from wireloom.protocols.dtn.maps import flat, put_map, take_map
@@ -49,13 +50,16 @@ class Envelope(NamedTuple):
 def is_bundle(raw: bytes) -> bool:
     """Whether `raw` is framed as a bundle rather than being one CBOR map (R23).
 
-    A header has at most 4,096 bytes, so the third and fourth byte of a bundle are zero.
+    A header has at most 4,096 bytes, so the third and fourth byte of a bundle are zero, and
+    the second is not what a key begins with.
     """
     if len(raw) < LENGTHS_SIZE or not raw.startswith(b"\0\0", 2):
         return False
+    if not is_map(raw):
+        return True
     reader = Reader(raw, order="little")
     size = BUNDLE_PREFIX_SIZE + reader.u32("header_length") + reader.u32("payload_length")
-    return size == len(raw) or not is_map(raw)
+    return size == len(raw) and raw[1] not in TEXT_HEADS
 
 
 def is_map(raw: bytes) -> bool:

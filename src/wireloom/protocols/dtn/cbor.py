@@ -97,7 +97,7 @@ def dump(document: dict[str, Any]) -> bytes:
 
 
 def single(value: float) -> float:
-    """`value` in single precision; zero has no sign.
+    """`value` in single precision; zero has no sign (R26).
 
     Raises:
         MalformedError: If it is out of range.

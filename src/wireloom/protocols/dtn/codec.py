@@ -92,7 +92,7 @@ def take_bare(raw: bytes, *, lenient: bool = False) -> Message:
         if lenient:
             return Unknown(type=str(int(Data.number)), raw=raw)
         raise UnknownTypeError("msgType 0 is known in bundles only", offset=0)
-    if len(raw) > SURE_SIZE and isinstance(message, ControlMessage):
+    if len(raw) > SURE_SIZE and isinstance(message, ControlMessage):  # R30
         check_size(len(put_control(message)))
     return message
 

@@ -94,9 +94,12 @@ MSG_TYPE_KEY: Final = "msgType"
 MAP_HEADS: Final = range(0xA0, 0xC0)
 """First bytes of a CBOR map."""
 
+TEXT_HEADS: Final = range(0x60, 0x80)
+"""First bytes of CBOR text, and so of a key."""
+
 SURE_MAP_HEADS: Final = range(0xA0, 0xBA)
-"""Those that never begin a bundle with a map behind them: a longer count than two bytes or
-an indefinite one is looked at twice (R23)."""
+"""Those of a map that cannot be a bundle as well. A count in more than two bytes could be
+the length of a header (R23)."""
 
 LENGTHS_SIZE: Final = 8
 """Two 32-bit lengths stand in front of a bundle."""

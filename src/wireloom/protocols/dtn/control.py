@@ -77,7 +77,7 @@ def checked(message: ControlMessage) -> ControlMessage:
 
 
 def class_of(msg_type: object) -> type[ControlMessage] | None:
-    """The class of messages with this `msgType`; true and 1.0 are not 1."""
+    """The class of messages with this `msgType` (R28); true and 1.0 are not 1."""
     return _BY_NUMBER.get(msg_type) if type(msg_type) is int else None
 
 

@@ -194,7 +194,7 @@ class DeliveryAck(ControlMessage, frozen=True, kw_only=True):
     """When it arrived, in ms since 1970."""
 
     status: U8 = DELIVERED
-    """1: delivered to the application."""
+    """1: delivered to the application (R29)."""
 
     ack_type: U8 = ACK_BY_RECIPIENT
     """1: by the recipient."""
@@ -206,7 +206,7 @@ class DeliveryAck(ControlMessage, frozen=True, kw_only=True):
     """Finer place: an H3 index of resolution 7."""
 
     hop_count: U32 | None = None
-    """How many hops the bundle took."""
+    """How many hops the bundle took (R11)."""
 
     latency_ms: Latency | None = None
     """How long it took; below 0 where the clocks disagree (R18)."""

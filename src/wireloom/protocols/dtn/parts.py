@@ -68,7 +68,7 @@ class BundleHeader(DtnMap, frozen=True, kw_only=True):
     """SHA-256 of the payload's bytes."""
 
     ttl_sec: U32
-    """Lifetime in seconds."""
+    """Lifetime in seconds (R27)."""
 
     priority: Priority
     """How urgent it is."""
