@@ -66,7 +66,7 @@ def message_tables(name: str) -> str:
     for title, cls in messages.TYPES.items():
         shown.append(cls)
         blocks.append(table(title, cls))
-    for cls in getattr(messages, "PARTS", ()):
+    for cls in messages.PARTS:
         if cls not in shown:
             shown.append(cls)
             blocks.append(table(cls.__name__, cls))
@@ -99,7 +99,7 @@ def picture() -> str:
     with Path(os.devnull).open("w") as nowhere:
         console = Console(
             record=True,
-            width=124,
+            width=140,
             file=nowhere,
             force_terminal=True,
             highlight=False,

@@ -51,6 +51,10 @@ class Messages(Interface):
     """`messages` of every protocol."""
 
     TYPES: dict[str, type[Message]]
+    """Every message type by the specification's own name."""
+
+    PARTS: tuple[type[Message], ...]
+    """Further classes that a reader of the field tables looks for."""
 
 
 class WireProtocol:

@@ -39,6 +39,12 @@ def test_a_field_has_offset_length_bytes_value_and_meaning() -> None:
     assert "Lifetime in epochs" in line
 
 
+def test_a_field_means_what_it_means_in_that_message() -> None:
+    (vector,) = [v for v in vectors("dtn") if v["name"] == "delivery_ack"]
+    (line,) = [one for one in run("dtn", vector["hex"]).stdout.splitlines() if " sig " in one]
+    assert "payer" not in line
+
+
 def test_a_narrow_terminal_gets_values_without_meanings() -> None:
     text = run("uep12", CONTENT, columns=80).stdout
     assert "'hello swarm'" in text

@@ -19,10 +19,12 @@ from wireloom.wire.errors import WireError
 WIDE: Final = 110
 """Columns of a terminal that has room for what a field is about."""
 
-MAX_HEX: Final = {False: 8, True: 16}
-"""Bytes of a field that are shown, by whether the terminal is wide; the rest is counted."""
+MAX_HEX: Final = 8
+"""Bytes of a field that are shown; the rest is counted."""
 
 MAX_VALUE: Final = 60
+VALUE_WIDTH: Final = 34
+"""Columns for a value where its meaning stands beside it."""
 
 _COLOURS: Final = ("cyan", "green", "magenta", "yellow", "blue")
 
@@ -75,43 +77,48 @@ def _title(shown: dict[str, Any], raw: bytes) -> str:
 
 
 def _table(spoken: WireProtocol, raw: bytes, shown: dict[str, Any], *, wide: bool) -> Table:
+    spans = spoken.codec.spans(raw)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("offset", justify="right", no_wrap=True)
-    table.add_column("length", justify="right", no_wrap=True)
-    table.add_column("bytes", no_wrap=True)
-    table.add_column("field", no_wrap=True)
-    table.add_column("value", overflow="fold")
+    table.add_column("offset", justify="right", min_width=6)
+    table.add_column("length", justify="right", min_width=6)
+    table.add_column("bytes", no_wrap=True, min_width=max([5, *map(_hex_width, spans)]))
+    names = [len(span.name) for span in spans]
+    table.add_column("field", no_wrap=True, min_width=max([6, *names]))
+    width = VALUE_WIDTH if wide else None
+    table.add_column("value", no_wrap=True, overflow="ellipsis", max_width=width)
     if wide:
         table.add_column("meaning", style="dim")
-    meanings = _meanings(spoken)
-    spans = spoken.codec.spans(raw)
+    meanings = _meanings(spoken, shown.get("type"))
     for number, span in enumerate(spans):
         colour = _COLOURS[number % len(_COLOURS)]
         row = [
             str(span.offset),
             str(span.size),
-            f"[{colour}]{_hex(raw, span.offset, span.size, wide=wide)}[/]",
+            f"[{colour}]{_hex(raw, span.offset, span.size)}[/]",
             f"[{colour}]{escape(span.name)}[/]",
             escape(_value(span, raw, shown.get("fields", {}))),
         ]
         table.add_row(*row, *([meanings.get(span.name.rpartition(".")[2], "")] if wide else []))
     if not shown["ok"]:
-        table.add_row(*_fault(raw, shown, spans, wide=wide))
+        table.add_row(*_fault(raw, shown, spans))
     return table
 
 
-def _fault(raw: bytes, shown: dict[str, Any], spans: list[Span], *, wide: bool) -> list[str]:
+def _fault(raw: bytes, shown: dict[str, Any], spans: list[Span]) -> list[str]:
     read = max((span.offset + span.size for span in spans), default=0)
     offset = shown["offset"] if shown["offset"] is not None else read
     left = max(0, len(raw) - offset)
-    cells = [str(offset), str(left), _hex(raw, offset, left, wide=wide), "▲ here", shown["detail"]]
+    cells = [str(offset), str(left), _hex(raw, offset, left), "▲ here", shown["detail"]]
     return [f"[bold red]{escape(cell)}[/]" for cell in cells]
 
 
-def _hex(raw: bytes, offset: int, size: int, *, wide: bool) -> str:
-    most = MAX_HEX[wide]
-    text = raw[offset : offset + min(size, most)].hex(" ")
-    return text + (f" … +{size - most}" if size > most else "")
+def _hex(raw: bytes, offset: int, size: int) -> str:
+    text = raw[offset : offset + min(size, MAX_HEX)].hex(" ")
+    return text + (f" … +{size - MAX_HEX}" if size > MAX_HEX else "")
+
+
+def _hex_width(span: Span) -> int:
+    return len(_hex(bytes(MAX_HEX), 0, span.size))
 
 
 def _value(span: Span, raw: bytes, fields: Any) -> str:
@@ -141,10 +148,12 @@ def _short(text: str) -> str:
     return text if len(text) <= MAX_VALUE else text[:MAX_VALUE] + "…"
 
 
-def _meanings(spoken: WireProtocol) -> dict[str, str]:
-    """The meaning of every field name of a protocol; the first class that has it wins."""
+def _meanings(spoken: WireProtocol, type_: str | None) -> dict[str, str]:
+    """What field names mean: in messages of `type_`, or else in the first class that has them."""
+    types = spoken.messages.TYPES
+    first = [types[type_]] if type_ in types else []
     meanings: dict[str, str] = {}
-    for cls in spoken.messages.TYPES.values():
+    for cls in [*first, *types.values(), *spoken.messages.PARTS]:
         for one in (cls, *parts(cls)):
             for field in declared(one):
                 meanings.setdefault(field.name, field.meaning)

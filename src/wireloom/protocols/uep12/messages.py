@@ -118,3 +118,6 @@ TYPES: Final[dict[str, type[Message]]] = {
     cls.opcode.name: cls for cls in (Content, MessageList, PullByHash, PullByTime)
 }
 """Every message type by the specification's own name."""
+
+PARTS: Final[tuple[type[Message], ...]] = ()
+"""What the messages consist of besides the classes that their fields name."""
