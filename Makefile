@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo test check bench nightly format docs clean
+.PHONY: help setup java demo test check bench soak nightly format docs clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -18,7 +18,7 @@ setup: .venv/ready java ## install all that is needed (every other target does t
 java:
 	@sh tools/java.sh
 
-demo: setup ## decode a frame of every kind and show one in full
+demo: setup ## generate traffic, run the pipeline, show what happened to every message
 	@python tools/demo.py
 
 test: check ## check, then run all tests
@@ -34,6 +34,9 @@ check: setup ## format, lint, types, import contracts, spelling, generated docs
 
 bench: setup ## measure, and write benchmarks/RESULTS.md
 	python benchmarks/run.py
+
+soak: setup ## kill the pipeline 200 times and compare
+	WIRELOOM_KILLS=200 pytest tests/pipeline/test_crash.py
 
 nightly: setup ## the long damage tests: 200,000 cases a protocol
 	WIRELOOM_CASES=200000 HYPOTHESIS_PROFILE=nightly pytest -n 2 tests/conformance

@@ -18,6 +18,7 @@ QUESTIONS = (
     "decode_myriadmesh",
     "decode_dtn",
     "decode_cthun",
+    "decode_columns",
     "search_uep12",
 )
 

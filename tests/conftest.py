@@ -1,9 +1,16 @@
-"""Profiles of hypothesis: quick by default, long with HYPOTHESIS_PROFILE=nightly."""
+"""Fixtures that several folders share, and the profiles of hypothesis.
+
+Tests that need Spark share one session: with several workers, all of them go to one.
+"""
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
+from pyspark.sql import SparkSession
 
 _COMMON: dict[str, Any] = {
     "deadline": None,
@@ -12,3 +19,41 @@ _COMMON: dict[str, Any] = {
 settings.register_profile("default", max_examples=100, derandomize=True, **_COMMON)
 settings.register_profile("nightly", max_examples=5000, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+SPARK_FIXTURES = {"spark", "corpus", "tables"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sends all tests that need Spark to one worker."""
+    for item in items:
+        if SPARK_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A Spark session: a start takes longer than most tests."""
+    from wireloom.pipeline.spark import session
+
+    started = session(settings={"spark.driver.memory": "2g"})
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A generated corpus of all five protocols with its truth."""
+    from support.corpus import generated
+
+    return generated(tmp_path_factory.mktemp("corpus"), frames=4000, seed=7)
+
+
+@pytest.fixture(scope="session")
+def tables(spark: SparkSession, corpus: Path) -> Path:
+    """The corpus, run through the pipeline; gives its folder of tables."""
+    from wireloom.pipeline.run import run
+    from wireloom.pipeline.tables import Store
+
+    folder = corpus / "tables"
+    run(spark, corpus / "captures", Store(folder))
+    return folder

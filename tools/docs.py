@@ -1,4 +1,4 @@
-"""Writes the generated parts of docs/: field tables, the command line, a picture.
+"""Writes the generated parts of docs/: field tables, data tables, the command line, a picture.
 
 usage: python tools/docs.py [--check]
 
@@ -16,6 +16,7 @@ from rich.console import Console
 
 from wireloom.cli.inspect import draw
 from wireloom.cli.main import wireloom
+from wireloom.pipeline.catalogue import all_tables
 from wireloom.registry import NAMES, protocol
 from wireloom.wire.declared import declared, parts
 from wireloom.wire.message import Message
@@ -23,6 +24,7 @@ from wireloom.wire.message import Message
 DOCS: Final = Path(__file__).parents[1] / "docs"
 BEGIN: Final = "<!-- generated: messages -->"
 END: Final = "<!-- end -->"
+MAX_TYPE: Final = 120
 
 
 def main() -> None:
@@ -41,7 +43,12 @@ def generated() -> dict[Path, str]:
     """Every file with a generated part, as it should be."""
     pages = {DOCS / "protocols" / f"{name}.md": name for name in NAMES}
     filled = {path: fill(path.read_text(), message_tables(name)) for path, name in pages.items()}
-    return {**filled, DOCS / "cli.md": cli_page(), DOCS / "inspect.svg": picture()}
+    return {
+        **filled,
+        DOCS / "cli.md": cli_page(),
+        DOCS / "tables.md": tables_page(),
+        DOCS / "inspect.svg": picture(),
+    }
 
 
 def up_to_date(path: Path, text: str) -> bool:
@@ -90,6 +97,30 @@ def table(title: str, cls: type[Message]) -> str:
     else:
         lines += ["No fields.", ""]
     return "\n".join(lines)
+
+
+def tables_page() -> str:
+    """docs/tables.md: every column of every table."""
+    blocks = [
+        "# The tables",
+        "",
+        "Written by `make docs` from the declarations. All are Delta tables below `tables/`; any",
+        "Delta reader opens them. Ids and addresses are text: lower-case hex for bytes, otherwise",
+        "as written.",
+        "",
+    ]
+    for table in all_tables():
+        blocks += [f"## {table.name}", "", table.about, ""]
+        if table.key:
+            blocks += [f"Key: {', '.join(f'`{name}`' for name in table.key)}.", ""]
+        blocks += ["| column | type | unit | meaning |", "|---|---|---|---|"]
+        for column in table.columns:
+            kind = (
+                column.type if len(column.type) <= MAX_TYPE else "struct, see the protocol's page"
+            )
+            blocks.append(f"| `{column.name}` | {kind} | {column.unit} | {column.meaning} |")
+        blocks.append("")
+    return "\n".join(blocks)
 
 
 def picture() -> str:

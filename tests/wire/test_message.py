@@ -13,7 +13,7 @@ def test_messages_are_frozen() -> None:
 
 def test_a_summary_knows_nothing_but_the_type_by_default() -> None:
     summary = Summary(type="x")
-    assert [getattr(summary, name) for name in summary.__struct_fields__] == ["x"] + [None] * 6
+    assert [getattr(summary, name) for name in summary.__struct_fields__] == ["x"] + [None] * 10
 
 
 def test_three_priorities_spread_over_five_ranks() -> None:

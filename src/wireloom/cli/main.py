@@ -13,7 +13,18 @@ import click
 
 from wireloom import __version__
 
-COMMANDS: Final = ("decode", "encode", "inspect", "keys")
+COMMANDS: Final = (
+    "capture",
+    "decode",
+    "encode",
+    "generate",
+    "inspect",
+    "keys",
+    "pipeline",
+    "report",
+    "sql",
+    "trace",
+)
 
 
 class _Commands(click.Group):

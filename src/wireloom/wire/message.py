@@ -5,6 +5,7 @@ under it that says unit, range and meaning. Codec, plain form, test data and fie
 derive from that declaration.
 """
 
+from enum import StrEnum
 from typing import ClassVar, Final
 
 import msgspec
@@ -36,6 +37,17 @@ class Unknown(Message, frozen=True, kw_only=True):
     """The whole frame."""
 
 
+class Cast(StrEnum):
+    """How many receivers a message is meant for."""
+
+    UNICAST = "unicast"
+    MULTI = "multi"
+    WILDCARD = "wildcard"
+    TOPIC = "topic"
+    CLUSTER = "cluster"
+    BROADCAST = "broadcast"
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """What every protocol can say of a message: the columns that all five share."""
 
@@ -59,6 +71,18 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     priority_rank: int | None = None
     """0 (most urgent) to 4 (least), on one scale for all protocols."""
+
+    cast: Cast | None = None
+    """How many it is meant for."""
+
+    hops: int | None = None
+    """How many nodes carried it so far, as far as the frame tells."""
+
+    reply_to: str | None = None
+    """The id of the message that this one answers, acknowledges or reports on."""
+
+    payload_size: int | None = None
+    """Bytes of the frame that are the application's, or the body behind the header."""
 
 
 def rank_of_three(priority: int | None) -> int | None:

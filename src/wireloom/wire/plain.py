@@ -32,9 +32,9 @@ def to_plain(message: Message) -> dict[str, Any]:
     for name in message.__struct_fields__:
         value = getattr(message, name)
         if value is not msgspec.UNSET:
-            shown[name.rstrip("_")] = _shown(value, free=hints[name] in _FREE)
+            shown[name.rstrip("_")] = plain_value(value, free=hints[name] in _FREE)
     for name in message.derived:
-        shown[name] = _shown(getattr(message, name), free=False)
+        shown[name] = plain_value(getattr(message, name), free=False)
     return shown
 
 
@@ -59,17 +59,26 @@ def from_plain(cls: type[M], plain: object, *, at: str = "fields") -> M:
             raise MalformedError(f"{at}.{shown} is missing")
     message = cls(**values)
     for name in cls.derived:
-        if name in given and given.pop(name) != _shown(getattr(message, name), free=False):
+        if name in given and given.pop(name) != plain_value(getattr(message, name), free=False):
             raise MalformedError(f"{at}.{name} contradicts the other fields")
     if given:
         raise MalformedError(f"{at}.{min(given)} is not a field of {cls.__name__}")
     return message
 
 
-def _shown(value: Any, *, free: bool) -> Any:
+def plain_value(value: Any, *, free: bool) -> Any:
+    """One value as JSON values.
+
+    Args:
+        value: Of a field, or part of such a value.
+        free: Whether it is of no declared type.
+    """
+    if type(value) in _AS_THEY_ARE:
+        return value
+    shown: Any = value
     match value:
         case Message():
-            shown: Any = to_plain(value)
+            shown = to_plain(value)
         case bytes():
             shown = {_HEX: value.hex()} if free else value.hex()
         case Flag():
@@ -77,13 +86,11 @@ def _shown(value: Any, *, free: bool) -> Any:
         case Enum():
             shown = value.value if isinstance(value, str) else value.name
         case tuple() | list():
-            shown = [_shown(item, free=free) for item in value]
+            shown = [plain_value(item, free=free) for item in value]
         case Mapping():
-            shown = {key: _shown(item, free=True) for key, item in value.items()}
+            shown = {key: plain_value(item, free=True) for key, item in value.items()}
             if free and value.keys() in ({_HEX}, {_MAP}):
                 shown = {_MAP: shown}
-        case _:
-            shown = value
     return shown
 
 
@@ -172,4 +179,5 @@ def _hints(cls: type[Message]) -> dict[str, Any]:
     return get_type_hints(cls)
 
 
+_AS_THEY_ARE = frozenset({bool, float, int, str, types.NoneType})
 _FREE = (Any, object)

@@ -6,16 +6,27 @@ from typing import Any
 import msgspec
 import pytest
 
-from protocols.cthun.samples import AGENT, APPLICATION, CONTROLLER, GREETING, ID, SAMPLES
-from wireloom.protocols.cthun.codec import encode
-from wireloom.protocols.cthun.constants import MessageType
-from wireloom.protocols.cthun.messages import DebugChunk, Packet
+from protocols.cthun.samples import (
+    AGENT,
+    APPLICATION,
+    CONTROLLER,
+    GREETING,
+    ID,
+    OTHER_ID,
+    SAMPLES,
+)
+from wireloom.protocols.cthun.chunks import Chunk, join
+from wireloom.protocols.cthun.codec import decode, encode
+from wireloom.protocols.cthun.constants import ChunkType, MessageType
+from wireloom.protocols.cthun.documents import ENVELOPE
+from wireloom.protocols.cthun.messages import DebugChunk, Packet, TtlExpired
 from wireloom.protocols.cthun.record import from_fields, summarise
 from wireloom.wire.errors import MalformedError
-from wireloom.wire.message import Summary
+from wireloom.wire.message import Cast, Summary
 from wireloom.wire.plain import to_plain
 
 INVENTORY = MessageType.INVENTORY_REQUEST.value
+TTL_EXPIRED = MessageType.TTL_EXPIRED.value
 
 
 def packet(name: str) -> Packet:
@@ -33,7 +44,69 @@ def test_summary_of_a_message_without_hops() -> None:
         created_ms=None,
         expires_ms=1_430_136_003_000,
         priority_rank=None,
+        cast=Cast.WILDCARD,
+        hops=0,
+        reply_to=None,
+        payload_size=9,
     )
+
+
+@pytest.mark.parametrize(
+    ("targets", "cast"),
+    [
+        ((), Cast.UNICAST),
+        ((AGENT,), Cast.UNICAST),
+        ((AGENT, CONTROLLER), Cast.MULTI),
+        (("cth://agent-1.example.com/*",), Cast.WILDCARD),
+        ((AGENT, "cth://*/agent"), Cast.WILDCARD),
+    ],
+)
+def test_the_targets_tell_how_many_a_message_is_for(targets: tuple[str, ...], cast: Cast) -> None:
+    envelope = msgspec.structs.replace(GREETING, targets=targets)
+    assert summarise(Packet(envelope=envelope), b"").cast is cast
+
+
+def test_the_hops_of_all_debug_chunks_count() -> None:
+    assert summarise(packet("reserved bits and hops"), b"").hops == 2
+
+
+def test_a_report_of_the_broker_replies_to_the_message_it_is_about() -> None:
+    for in_reply_to in (msgspec.UNSET, ID):
+        envelope = msgspec.structs.replace(packet(TTL_EXPIRED).envelope, in_reply_to=in_reply_to)
+        report = Packet(envelope=envelope, data=TtlExpired(id=OTHER_ID))
+        assert summarise(report, encode(report)).reply_to == OTHER_ID
+
+
+def test_any_other_message_replies_to_what_its_envelope_names() -> None:
+    error = packet(MessageType.ERROR_MESSAGE.value)
+    assert summarise(error, encode(error)).reply_to == OTHER_ID
+    answer = Packet(envelope=msgspec.structs.replace(GREETING, in_reply_to=ID))
+    assert summarise(answer, b"").reply_to == ID
+    assert summarise(packet(APPLICATION), b"").reply_to is None
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("application without data", 0),
+        ("application with empty data", 0),
+        ("associate_request with empty data", 0),
+        ("reserved bits and hops", 1),
+        (INVENTORY, len(b'{"query":["cth://*/agent"]}')),
+    ],
+)
+def test_the_data_chunk_is_the_payload(name: str, size: int) -> None:
+    assert summarise(packet(name), encode(packet(name))).payload_size == size
+
+
+def test_the_size_of_the_brokers_data_is_that_on_the_wire() -> None:
+    raw = join(
+        [
+            Chunk(ChunkType.ENVELOPE, 0, ENVELOPE.put(packet(INVENTORY).envelope)),
+            Chunk(ChunkType.DATA, 0, b'{ "query" : [] }'),
+        ]
+    )
+    assert summarise(decode(raw), raw).payload_size == 16
 
 
 def test_the_first_hop_tells_when_a_message_was_made() -> None:

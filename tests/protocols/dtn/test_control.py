@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.dtn.samples import (
+    ACK,
     ANNOUNCE,
     CANCEL,
     CONFIG,
@@ -29,6 +30,7 @@ from wireloom.protocols.dtn.control import (
 )
 from wireloom.protocols.dtn.maps import build, flat
 from wireloom.protocols.dtn.messages import ControlMessage, DeliveryAck, HopAck, LinkMetrics
+from wireloom.protocols.dtn.parts import DeliveryPathHop
 from wireloom.wire.errors import MalformedError, TooLargeError, UnknownTypeError
 from wireloom.wire.message import Unknown
 
@@ -60,6 +62,22 @@ def test_what_the_quick_way_cannot_read_is_no_news() -> None:
     assert take_quickly(put_control(FULL_ACK)) is None
     assert take_quickly(changed(HOP_ACK, msgType=13)) is None
     assert take_quickly(changed(PAYMENT, payee=PAYMENT.payer)) is None
+
+
+def test_a_path_takes_the_quick_way_unless_a_hop_has_unknown_keys() -> None:
+    hop = {"node": b"\x22" * 32, "transport": "lora", "atMs": 5}
+    exact = take_control(changed(ACK, path=[hop, {}]))
+    assert isinstance(exact, DeliveryAck)
+    assert exact.path == (
+        DeliveryPathHop(node=b"\x22" * 32, transport="lora", at_ms=5),
+        DeliveryPathHop(),
+    )
+    assert take_quickly(changed(ACK, path=[hop, {}])) == exact
+    for path in ([hop | {"rssi": -71}], [5], "x", {"0": hop}):
+        assert take_quickly(changed(ACK, path=path)) is None
+    kept = take_control(changed(ACK, path=[{"rssi": -71}]))
+    assert isinstance(kept, DeliveryAck)
+    assert kept.path == (DeliveryPathHop(extra={"rssi": -71}),)
 
 
 @pytest.mark.parametrize("msg_type", [True, 1.0, "1", -1, b"\1", [1]])

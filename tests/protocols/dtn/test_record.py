@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from protocols.dtn.samples import (
-    ACK,
     ANNOUNCE,
     CANCEL,
     CONFIG,
     DATA,
+    FULL_ACK,
     HOP_ACK,
     INVITE,
     KEY,
@@ -31,34 +31,63 @@ from protocols.dtn.samples import (
 )
 from wireloom.protocols.dtn.bundles import Envelope, put_envelope
 from wireloom.protocols.dtn.codec import decode, encode
+from wireloom.protocols.dtn.constants import Destination
+from wireloom.protocols.dtn.control import put_control
 from wireloom.protocols.dtn.integrity import bundle_id
 from wireloom.protocols.dtn.messages import ControlMessage
 from wireloom.protocols.dtn.record import from_fields, summarise
 from wireloom.wire.errors import MalformedError, UnknownTypeError
 from wireloom.wire.keys import uid
-from wireloom.wire.message import Summary, Unknown
+from wireloom.wire.message import Cast, Summary, Unknown
 from wireloom.wire.plain import to_plain
 
 
 @pytest.mark.parametrize(
     ("message", "told"),
     [
-        (SUB_MSG, {"destination": ONES.hex(), "created_ms": NOW, "priority_rank": 2}),
-        (HOP_ACK, {"source": UID.hex(), "created_ms": NOW, "priority_rank": 0}),
+        (
+            SUB_MSG,
+            {
+                "destination": ONES.hex(),
+                "created_ms": NOW,
+                "priority_rank": 2,
+                "cast": Cast.TOPIC,
+            },
+        ),
+        (
+            HOP_ACK,
+            {
+                "source": UID.hex(),
+                "created_ms": NOW,
+                "priority_rank": 0,
+                "reply_to": ONES.hex(),
+            },
+        ),
         (RECEIPT, {"priority_rank": 0}),
         (METRICS, {"priority_rank": 4}),
-        (PAYMENT, {"source": UID.hex(), "destination": uid(TWOS).hex(), "priority_rank": 2}),
+        (
+            PAYMENT,
+            {
+                "source": UID.hex(),
+                "destination": uid(TWOS).hex(),
+                "priority_rank": 2,
+                "cast": Cast.UNICAST,
+            },
+        ),
         (INVITE, {"priority_rank": 2}),
         (
-            ACK,
+            FULL_ACK,
             {
                 "source": UID.hex(),
                 "destination": THREES.hex(),
                 "created_ms": NOW,
                 "priority_rank": 0,
+                "cast": Cast.UNICAST,
+                "hops": 4,
+                "reply_to": ONES.hex(),
             },
         ),
-        (CANCEL, {"source": UID.hex(), "priority_rank": 0}),
+        (CANCEL, {"source": UID.hex(), "priority_rank": 0, "reply_to": ONES.hex()}),
         (ANNOUNCE, {"source": UID.hex(), "created_ms": NOW, "priority_rank": 2}),
         (CONFIG, {"source": UID.hex(), "created_ms": NOW, "priority_rank": 0}),
     ],
@@ -84,7 +113,47 @@ def test_a_bundle_is_named_after_what_it_carries() -> None:
         created_ms=NOW,
         expires_ms=NOW + 86_400_000,
         priority_rank=0,
+        cast=Cast.UNICAST,
+        hops=0,
+        reply_to=ONES.hex(),
+        payload_size=115,
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "cast"),
+    [
+        (Destination.USER, Cast.UNICAST),
+        (Destination.NODE, Cast.UNICAST),
+        (Destination.TOPIC, Cast.TOPIC),
+        (Destination.CLUSTER, Cast.CLUSTER),
+    ],
+)
+def test_the_kind_of_destination_tells_how_many_a_bundle_is_for(
+    kind: Destination, cast: Cast
+) -> None:
+    bundle = bundled(DATA, kind)
+    assert summarise(bundle, encode(bundle)).cast is cast
+
+
+@pytest.mark.parametrize(("path", "hops"), [(None, None), ((), 0), ((ONES, TWOS), 2)])
+def test_the_nodes_that_a_bundle_passed_are_its_hops(
+    path: tuple[bytes, ...] | None, hops: int | None
+) -> None:
+    bundle = bundled(FULL_ACK)
+    header = msgspec.structs.replace(bundle.header, route_path=path)
+    bundle = msgspec.structs.replace(bundle, header=header)
+    assert summarise(bundle, encode(bundle)).hops == hops
+
+
+def test_a_payload_counts_as_it_came() -> None:
+    written = put_control(HOP_ACK)
+    payload = b"\xb9\x00\x04" + written[1:]
+    header = msgspec.structs.replace(bundled(HOP_ACK).header, payload_hash=sha256(payload).digest())
+    raw = put_envelope(Envelope(bytes(64), header, payload))
+    summary = summarise(decode(raw), raw)
+    assert summary.payload_size == len(written) + 2
+    assert summary.id == bundle_id(header, payload).hex()
 
 
 def test_a_bundle_of_an_unknown_type_has_all_that_its_header_says() -> None:

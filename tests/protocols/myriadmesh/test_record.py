@@ -7,10 +7,10 @@ from protocols.myriadmesh.samples import DATA, NOW_MS, PEER, SAMPLES, SOURCE, fr
 from support.cases import vectors
 from wireloom.protocols.myriadmesh.codec import decode, encode
 from wireloom.protocols.myriadmesh.constants import BROADCAST_ID
-from wireloom.protocols.myriadmesh.messages import Frame
+from wireloom.protocols.myriadmesh.messages import Ack, Error, Frame
 from wireloom.protocols.myriadmesh.record import from_fields, priority_rank, summarise
 from wireloom.wire.errors import MalformedError, UnknownTypeError
-from wireloom.wire.message import Summary, Unknown
+from wireloom.wire.message import Cast, Summary, Unknown
 from wireloom.wire.plain import to_plain
 
 RANKS = [v for v in vectors("myriadmesh") if v.get("check") == "priority"]
@@ -29,13 +29,40 @@ def test_a_frame_is_summarised() -> None:
         destination=PEER.hex(),
         created_ms=NOW_MS,
         priority_rank=2,
+        cast=Cast.UNICAST,
+        hops=0,
+        payload_size=1 + len(DATA.data),
     )
+
+
+@pytest.mark.parametrize(("ttl", "taken"), [(10, 0), (9, 1), (1, 9), (11, 0), (255, 0)])
+def test_hops_are_counted_from_the_usual_number_and_never_below_none(ttl: int, taken: int) -> None:
+    message = frame(DATA, ttl=ttl)
+    assert summarise(message, encode(message)).hops == taken
+
+
+@pytest.mark.parametrize("name", ["CONTROL ack", "CONTROL error"])
+def test_an_acknowledgement_and_an_error_name_what_they_answer(name: str) -> None:
+    message = SAMPLES[name]
+    assert isinstance(message, Frame)
+    assert isinstance(message.payload, Ack | Error)
+    summary = summarise(message, encode(message))
+    assert summary.reply_to == message.payload.original_message_id.hex()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_payload_size_is_what_the_header_says(name: str) -> None:
+    message = SAMPLES[name]
+    assert isinstance(message, Frame)
+    assert summarise(message, encode(message)).payload_size == message.payload_length
 
 
 def test_a_broadcast_goes_to_all_ones() -> None:
     message = SAMPLES["DISCOVERY"]
     assert isinstance(message, Frame)
-    assert summarise(message, encode(message)).destination == BROADCAST_ID.hex()
+    summary = summarise(message, encode(message))
+    assert summary.destination == BROADCAST_ID.hex()
+    assert summary.cast is Cast.BROADCAST
 
 
 def test_an_unknown_type_is_summarised_by_its_header() -> None:
@@ -46,6 +73,10 @@ def test_an_unknown_type_is_summarised_by_its_header() -> None:
     summary = summarise(message, raw)
     assert summary.type == "0x10"
     assert summary.id == "01" * 16
+    assert summary.cast is Cast.UNICAST
+    assert summary.hops == 0
+    assert summary.reply_to is None
+    assert summary.payload_size == 1 + len(DATA.data)
 
 
 @pytest.mark.parametrize("vector", RANKS, ids=lambda vector: vector["name"])

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from protocols.signalhub.samples import CLIENT, HUB, ID, NOW, SAMPLES, WIDGET
+from protocols.signalhub.samples import CLIENT, HUB, ID, NOW, REQUEST_ID, SAMPLES, WIDGET
 from protocols.signalhub.strategies import MESSAGES
 from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.exchange import SendMetadata
 from wireloom.protocols.signalhub.messages import TYPES, Send
 from wireloom.protocols.signalhub.record import from_fields, summarise
 from wireloom.wire.errors import MalformedError, UnknownTypeError
-from wireloom.wire.message import Summary, Unknown
+from wireloom.wire.message import Cast, Summary, Unknown
 from wireloom.wire.plain import to_plain
 
 
@@ -29,7 +29,42 @@ def test_a_summary_tells_who_what_and_when() -> None:
         created_ms=NOW,
         expires_ms=NOW + 5000,
         priority_rank=0,
+        cast=Cast.UNICAST,
+        hops=1,
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "cast"),
+    [
+        ("hub:broadcast", Cast.BROADCAST),
+        ("hub:publish", Cast.TOPIC),
+        ("hub:subscribe", Cast.UNICAST),
+        ("application", Cast.UNICAST),
+    ],
+)
+def test_the_type_tells_how_many_a_message_is_for(name: str, cast: Cast) -> None:
+    assert summarise(SAMPLES[name], b"").cast is cast
+
+
+def test_an_answer_replies_to_its_request() -> None:
+    assert summarise(SAMPLES["hub:delivery_ack"], b"").reply_to == REQUEST_ID
+    assert summarise(SAMPLES["hub:broadcast_ack"], b"").reply_to is None
+    assert summarise(SAMPLES["send_bare"], b"").reply_to is None
+
+
+@pytest.mark.parametrize(
+    ("metadata", "reply_to"),
+    [
+        (UNSET, ID),
+        ({}, ID),
+        ({"originalMessageId": 5}, ID),
+        ({"originalMessageId": REQUEST_ID}, REQUEST_ID),
+    ],
+)
+def test_what_the_hub_forwards_replies_to_what_was_sent(metadata: Any, reply_to: str) -> None:
+    message = replace(SAMPLES["application"], metadata=metadata, correlation_id=ID)
+    assert summarise(message, b"").reply_to == reply_to
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from protocols.uep12.samples import SAMPLES
 from wireloom.protocols.uep12.codec import encode
 from wireloom.protocols.uep12.record import from_fields, summarise
 from wireloom.wire.errors import MalformedError, UnknownTypeError
-from wireloom.wire.message import Summary
+from wireloom.wire.message import Cast, Summary
 
 
 def test_a_content_has_times_and_no_sender() -> None:
@@ -16,6 +16,8 @@ def test_a_content_has_times_and_no_sender() -> None:
         id="fce743c83591ef42",
         created_ms=1681084861000,
         expires_ms=1681084861000 + 60 * 60_000,
+        cast=Cast.BROADCAST,
+        payload_size=6,
     )
 
 
@@ -24,6 +26,8 @@ def test_a_pull_has_an_identity_only() -> None:
     summary = summarise(sample, encode(sample))
     assert (summary.type, summary.created_ms, summary.expires_ms) == ("PULL_BY_TIME", None, None)
     assert summary.id is not None
+    assert summary.cast is Cast.UNICAST
+    assert summary.payload_size is None
 
 
 def test_fields_of_an_unknown_type_are_refused() -> None:

@@ -24,7 +24,7 @@ from wireloom.protocols.dtn.constants import (
 )
 from wireloom.protocols.dtn.control import check_size, put_control, take_control
 from wireloom.protocols.dtn.maps import flat, put_map, take_map
-from wireloom.protocols.dtn.messages import Bundle
+from wireloom.protocols.dtn.messages import Bundle, ControlMessage
 from wireloom.protocols.dtn.parts import BundleHeader
 from wireloom.wire.cursor import Reader, Writer
 from wireloom.wire.errors import (
@@ -47,6 +47,14 @@ class Envelope(NamedTuple):
     payload_cbor: bytes
 
 
+class Payload(NamedTuple):
+    """What a bundle carries."""
+
+    message: ControlMessage | Unknown
+    as_it_came: bytes | None
+    """Its bytes, where it would be written in others."""
+
+
 def is_bundle(raw: bytes) -> bool:
     """Whether `raw` is framed as a bundle rather than being one CBOR map (R23).
 
@@ -67,15 +75,34 @@ def is_map(raw: bytes) -> bool:
     return raw[0] in MAP_HEADS
 
 
-def take_bundle(raw: bytes, *, lenient: bool = False) -> Bundle | Unknown:
+def take_payload(payload_cbor: bytes, *, lenient: bool = False) -> Payload:
+    """What a bundle carries.
+
+    Raises:
+        WireError: If it is neither a control message nor application data.
+    """
+    message = take_control(payload_cbor, lenient=lenient)
+    if isinstance(message, Unknown) or put_control(message) == payload_cbor:
+        return Payload(message, None)
+    return Payload(message, payload_cbor)
+
+
+def take_bundle(
+    raw: bytes, *, lenient: bool = False, take: Callable[..., Payload] = take_payload
+) -> Bundle | Unknown:
     """The bundle that is all of `raw`.
+
+    Args:
+        raw: Any bytes.
+        lenient: Give an `Unknown` for a payload of a type that is not known.
+        take: Does what `take_payload` does, and may remember what it did.
 
     Raises:
         WireError: If it is not one.
     """
     signature, header, payload_cbor = take_envelope(raw)
     base = len(raw) - len(payload_cbor)
-    payload = _within(base, lambda: take_control(payload_cbor, lenient=lenient))
+    payload, as_it_came = _within(base, lambda: take(payload_cbor, lenient=lenient))
     if isinstance(payload, Unknown):
         return Unknown(type=payload.type, raw=raw)
     if header.msg_type not in (None, payload.number):
@@ -83,13 +110,7 @@ def take_bundle(raw: bytes, *, lenient: bool = False) -> Bundle | Unknown:
             f"msgType is {header.msg_type} in the header, {payload.number:d} in the payload",
             offset=base,
         )
-    as_written = put_control(payload) == payload_cbor
-    return Bundle(
-        signature=signature,
-        header=header,
-        payload=payload,
-        payload_cbor=None if as_written else payload_cbor,
-    )
+    return Bundle(signature=signature, header=header, payload=payload, payload_cbor=as_it_came)
 
 
 def put_bundle(bundle: Bundle) -> bytes:

@@ -83,7 +83,8 @@ def dump(document: dict[str, Any]) -> bytes:
         MalformedError: If it cannot be written. What can be written is not always readable:
             the caller reads it back.
     """
-    if _SCALARS.issuperset(map(type, document.values())):
+    values = document.values()
+    if _SCALARS.issuperset(map(type, values)) or all(map(_is_quick, values)):
         with suppress(ValueError):  # any refusal of the short cut: the encoder below decides
             raw: bytes = encode_dag_cbor(document)
             if raw.find(_CID_TAG) < 0:
@@ -94,6 +95,19 @@ def dump(document: dict[str, Any]) -> bytes:
         return cbor2.dumps(document, canonical=True)
     except (cbor2.CBORError, ValueError, TypeError, OverflowError) as error:
         raise MalformedError(f"cannot be written as CBOR: {error}") from None
+
+
+def _is_quick(value: object) -> bool:
+    """Whether libipld writes a value as deterministic CBOR has it; lists may hold maps."""
+    if type(value) is list:
+        return all(_is_quick_item(one) for one in value)
+    return type(value) in _SCALARS
+
+
+def _is_quick_item(item: object) -> bool:
+    if type(item) is dict:
+        return all(type(key) is str and type(one) in _SCALARS for key, one in item.items())
+    return type(item) in _SCALARS
 
 
 def single(value: float) -> float:

@@ -35,7 +35,7 @@ def take_control(raw: bytes, *, lenient: bool = False) -> ControlMessage | Unkno
 
 
 def take_quickly(raw: bytes) -> ControlMessage | None:
-    """The same, if it is of a known type and deterministic, with no unknown keys and no path.
+    """The same, if it is of a known type and deterministic, with no unknown keys.
 
     None says nothing of what it is: `take_control` decides.
     """
@@ -46,13 +46,27 @@ def take_quickly(raw: bytes) -> ControlMessage | None:
     if type(msg_type) is not int or msg_type not in _QUICK:
         return None
     cls, keys, check = _QUICK[msg_type]
-    if not keys.issuperset(document):
+    if not keys.issuperset(document) and not _is_simple(cls, document):
         return None
     try:
         message = convert(document, cls, builtin_types=_BYTE_TYPES)
         return message if check is None else check(message)
     except (ValidationError, MalformedError):
         return None
+
+
+def _is_simple(cls: type[ControlMessage], document: dict[str, Any]) -> bool:
+    """Whether the values of all keys, and those of maps in lists, need no preparation."""
+    known = shape(cls)
+    for key in document.keys() - known.simple:
+        part = known.list_keys.get(key)
+        items = document[key]
+        if part is None or type(items) is not list:
+            return False
+        simple = shape(part).simple
+        if not all(type(item) is dict and simple.issuperset(item) for item in items):
+            return False
+    return True
 
 
 def put_control(message: ControlMessage) -> bytes:

@@ -170,6 +170,7 @@ def compose(
         MalformedError: If it cannot be written.
     """
     kind, address = destination
+    payload = checked(payload)
     priority = PRIORITIES[payload.number]
     usual = DATA_TTL_SEC if isinstance(payload, Data) else CONTROL_TTL_SEC
     header = BundleHeader(

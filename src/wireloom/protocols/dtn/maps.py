@@ -111,7 +111,7 @@ def flat(message: DtnMap) -> dict[str, Any]:
             document[key] = [_flat_item(one) for one in value] if key in known.list_keys else value
     if message.number is not None:
         document[MSG_TYPE_KEY] = int(message.number)
-    extra = msgspec.structs.asdict(message)[_EXTRA]
+    extra: dict[str, Any] = getattr(message, _EXTRA)
     for key in extra:
         if key in known.known:
             raise MalformedError(f"extra key {key!r:.60} is a declared one")

@@ -108,5 +108,10 @@ class BundleHeader(DtnMap, frozen=True, kw_only=True):
 
     def destinations(self) -> dict[Destination, bytes]:
         """The destinations that are there: in a good header, one."""
-        named = {kind: getattr(self, kind) for kind in Destination}
-        return {kind: address for kind, address in named.items() if address is not None}
+        named = (
+            (Destination.USER, self.dst_user),
+            (Destination.NODE, self.dst_node),
+            (Destination.TOPIC, self.dst_topic),
+            (Destination.CLUSTER, self.dst_cluster),
+        )
+        return {kind: address for kind, address in named if address is not None}

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from wireloom.protocols.dtn.bundles import Envelope, is_bundle, take_envelope
-from wireloom.protocols.dtn.constants import PRIORITIES
+from wireloom.protocols.dtn.bundles import is_bundle, take_envelope
+from wireloom.protocols.dtn.constants import BUNDLE_PREFIX_SIZE, PRIORITIES, Destination
 from wireloom.protocols.dtn.integrity import bundle_id, expires_ms
 from wireloom.protocols.dtn.messages import (
     DEPRECATED,
@@ -19,9 +19,11 @@ from wireloom.protocols.dtn.messages import (
     Payment,
     SubMsg,
 )
+from wireloom.protocols.dtn.parts import BundleHeader
+from wireloom.wire.cursor import Reader
 from wireloom.wire.errors import UnknownTypeError
 from wireloom.wire.keys import uid
-from wireloom.wire.message import Message, Summary, Unknown, rank_of_three
+from wireloom.wire.message import Cast, Message, Summary, Unknown, rank_of_three
 from wireloom.wire.plain import from_plain
 
 _BUNDLE_KEY: Final = "header"
@@ -34,18 +36,27 @@ def summarise(message: Message, raw: bytes) -> Summary:
     A bundle is named after what it carries.
     """
     if isinstance(message, Bundle):
-        envelope = Envelope(message.signature, message.header, message.payload_bytes())
-        return _of_bundle(type(message.payload).__name__, envelope)
+        return _of_bundle(
+            type(message.payload).__name__,
+            message.header,
+            _payload_cbor(raw),
+            reply_to=_reply_to(message.payload),
+        )
     if isinstance(message, Unknown):
         if is_bundle(raw):
-            return _of_bundle(message.type, take_envelope(raw))
+            return _of_bundle(message.type, take_envelope(raw).header, _payload_cbor(raw))
         return Summary(type=message.type)
     if not isinstance(message, ControlMessage):
         raise UnknownTypeError(f"{type(message).__name__} is not a DTN message")
     tell = _TOLD.get(type(message))
     told = {} if tell is None else tell(message)
     priority = PRIORITIES[message.number]
-    return Summary(type=type(message).__name__, priority_rank=rank_of_three(priority), **told)
+    return Summary(
+        type=type(message).__name__,
+        priority_rank=rank_of_three(priority),
+        reply_to=_reply_to(message),
+        **told,
+    )
 
 
 def from_fields(type_: str, fields: object) -> Message:
@@ -67,22 +78,47 @@ def from_fields(type_: str, fields: object) -> Message:
     return from_plain(Bundle, {**fields, "payload": built})
 
 
-def _of_bundle(type_: str, envelope: Envelope) -> Summary:
-    header = envelope.header
-    (destination,) = header.destinations().values()
+def _payload_cbor(raw: bytes) -> bytes:
+    """The payload of the bundle in `raw`."""
+    header_size = Reader(raw, order="little").u32("header_length")
+    return Reader(raw, offset=BUNDLE_PREFIX_SIZE + header_size).rest("payload")
+
+
+def _of_bundle(
+    type_: str, header: BundleHeader, payload_cbor: bytes, *, reply_to: str | None = None
+) -> Summary:
+    ((kind, destination),) = header.destinations().items()
     return Summary(
         type=type_,
-        id=bundle_id(header, envelope.payload_cbor).hex(),
+        id=bundle_id(header, payload_cbor).hex(),
         source=uid(header.src_pub).hex(),
         destination=destination.hex(),
         created_ms=header.created_at,
         expires_ms=expires_ms(header),
         priority_rank=rank_of_three(header.priority),
+        cast=_CASTS[kind],
+        hops=None if header.route_path is None else len(header.route_path),
+        reply_to=reply_to,
+        payload_size=len(payload_cbor),
     )
 
 
+def _reply_to(message: ControlMessage) -> str | None:
+    """The bundle that a message acknowledges or cancels."""
+    match message:
+        case DeliveryAck() | DeliveryCancel():
+            return message.msg_id.hex()
+        case HopAck():
+            return message.bundle_id.hex()
+    return None
+
+
 def _of_subscription(message: SubMsg) -> dict[str, Any]:
-    return {"destination": message.topic_id.hex(), "created_ms": message.timestamp}
+    return {
+        "destination": message.topic_id.hex(),
+        "created_ms": message.timestamp,
+        "cast": Cast.TOPIC,
+    }
 
 
 def _of_hop_ack(message: HopAck) -> dict[str, Any]:
@@ -90,7 +126,11 @@ def _of_hop_ack(message: HopAck) -> dict[str, Any]:
 
 
 def _of_payment(message: Payment) -> dict[str, Any]:
-    return {"source": uid(message.payer).hex(), "destination": uid(message.payee).hex()}
+    return {
+        "source": uid(message.payer).hex(),
+        "destination": uid(message.payee).hex(),
+        "cast": Cast.UNICAST,
+    }
 
 
 def _of_ack(message: DeliveryAck) -> dict[str, Any]:
@@ -98,6 +138,8 @@ def _of_ack(message: DeliveryAck) -> dict[str, Any]:
         "source": message.from_uid.hex(),
         "destination": message.to_uid.hex(),
         "created_ms": message.delivered_at_ms,
+        "cast": Cast.UNICAST,
+        "hops": message.hop_count,
     }
 
 
@@ -112,6 +154,13 @@ def _of_announcement(message: GroupAnnounceMsg) -> dict[str, Any]:
 def _of_config(message: ConfigUpdate) -> dict[str, Any]:
     return {"source": uid(message.issuer_key).hex(), "created_ms": message.issued_at_ms}
 
+
+_CASTS: Final = {
+    Destination.USER: Cast.UNICAST,
+    Destination.NODE: Cast.UNICAST,
+    Destination.TOPIC: Cast.TOPIC,
+    Destination.CLUSTER: Cast.CLUSTER,
+}
 
 _TOLD: Final[dict[type[Message], Callable[[Any], dict[str, Any]]]] = {
     SubMsg: _of_subscription,

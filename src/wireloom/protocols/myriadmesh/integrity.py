@@ -7,7 +7,7 @@ signed    header with flags & 0xf7 and ttl 0 | payload as on the wire
 ```
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from hashlib import blake2b
 from typing import Final
 
@@ -89,6 +89,21 @@ def content_message_id(
 def dht_key(kind: str, id_: bytes) -> bytes:
     """Where something about `id_` is stored: `kind` is `node`, `route` or `cache`."""
     return blake2b(f"{kind}:".encode() + id_, digest_size=HASH_SIZE).digest()
+
+
+def merkle_root(entries: Sequence[bytes]) -> bytes:
+    """The root over a block's entries (R31).
+
+    A list that ends in an odd entry has the same root as one where that entry stands twice. The
+    block's own hash covers its entries as they are, so such a pair is still two blocks.
+    """
+    level = [blake2b(entry).digest() for entry in entries] or [blake2b().digest()]
+    while len(level) > 1:
+        if len(level) % 2:
+            level.append(level[-1])
+        pairs = zip(level[::2], level[1::2], strict=True)
+        level = [blake2b(one + other).digest() for one, other in pairs]
+    return level[0][:HASH_SIZE]
 
 
 def block_hash(block: LedgerBlock) -> bytes:

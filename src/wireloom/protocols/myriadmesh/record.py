@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from wireloom.protocols.myriadmesh.constants import Band, Command, Flags, MessageType
-from wireloom.protocols.myriadmesh.header import Header, read_header
+from wireloom.protocols.myriadmesh.constants import DEFAULT_TTL, Band, Command, Flags, MessageType
+from wireloom.protocols.myriadmesh.header import BROADCAST, Header, framing_size, read_header
 from wireloom.protocols.myriadmesh.messages import TYPES, Ack, Error, Frame, Sealed
 from wireloom.wire.errors import MalformedError, UnknownTypeError
-from wireloom.wire.message import Message, Summary, Unknown
+from wireloom.wire.message import Cast, Message, Summary, Unknown
 from wireloom.wire.plain import from_plain
 
 _RANKS: Final = tuple(sum(priority < band for band in Band) for priority in range(256))
@@ -17,7 +17,8 @@ _RANKS: Final = tuple(sum(priority < band for band in Band) for priority in rang
 def summarise(message: Frame | Unknown, raw: bytes) -> Summary:
     """What the common record says of `message`, which was decoded from `raw`.
 
-    A frame lives by its hops, so none expires at a time.
+    A frame lives by its hops, so none expires at a time. It does not say how many it began
+    with: `hops` takes that for the usual number.
     """
     seen: Header | Frame
     if isinstance(message, Unknown):
@@ -31,7 +32,22 @@ def summarise(message: Frame | Unknown, raw: bytes) -> Summary:
         destination=seen.dest_node_id.hex(),
         created_ms=seen.timestamp,
         priority_rank=priority_rank(seen.priority),
+        cast=Cast.BROADCAST if seen.flags & BROADCAST else Cast.UNICAST,
+        hops=hops(seen.ttl),
+        reply_to=_reply_to(message),
+        payload_size=len(raw) - framing_size(seen.flags),
     )
+
+
+def hops(ttl: int) -> int:
+    """How many hops a frame took that began with the usual number; 0 if it began with more."""
+    return max(0, DEFAULT_TTL - ttl)
+
+
+def _reply_to(message: Frame | Unknown) -> str | None:
+    if isinstance(message, Frame) and isinstance(message.payload, Ack | Error):
+        return message.payload.original_message_id.hex()
+    return None
 
 
 def priority_rank(priority: int) -> int:

@@ -1,16 +1,24 @@
 """A Signal Hub message in the columns that all protocols share."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec import UNSET
 
 from wireloom.protocols.signalhub.constants import HUB_PREFIX
 from wireloom.protocols.signalhub.envelope import SharedMessage
 from wireloom.protocols.signalhub.integrity import expires_ms
-from wireloom.protocols.signalhub.messages import TYPES, Application, Publish, Send
+from wireloom.protocols.signalhub.messages import TYPES, Application, Broadcast, Publish, Send
 from wireloom.wire.errors import MalformedError, UnknownTypeError
-from wireloom.wire.message import Message, Summary, Unknown, rank_of_three
+from wireloom.wire.message import Cast, Message, Summary, Unknown, rank_of_three
 from wireloom.wire.plain import from_plain
+
+_CASTS: Final[dict[type[SharedMessage], Cast]] = {
+    Broadcast: Cast.BROADCAST,
+    Publish: Cast.TOPIC,
+}
+_ORIGINAL_KEY: Final = "originalMessageId"
+"""Where the hub notes the id of what it forwards."""
 
 
 def summarise(message: Message, raw: bytes) -> Summary:
@@ -29,6 +37,9 @@ def summarise(message: Message, raw: bytes) -> Summary:
         created_ms=message.timestamp,
         expires_ms=expires_ms(message),
         priority_rank=rank_of_three(priority(message)),
+        cast=_CASTS.get(type(message), Cast.UNICAST),
+        hops=1,
+        reply_to=reply_to(message),
     )
 
 
@@ -54,6 +65,15 @@ def priority(message: SharedMessage) -> int | None:
     if not isinstance(message, Send) or message.metadata is UNSET:
         return None
     return None if message.metadata.priority is UNSET else message.metadata.priority
+
+
+def reply_to(message: SharedMessage) -> str | None:
+    """The message that this one answers or, if the hub forwards it, that it was sent as."""
+    if isinstance(message, Application) and message.metadata is not UNSET:
+        original = message.metadata.get(_ORIGINAL_KEY)
+        if isinstance(original, str):
+            return original
+    return message.correlation_id if isinstance(message.correlation_id, str) else None
 
 
 def from_fields(type_: str, fields: object) -> Message:

@@ -6,7 +6,7 @@ from wireloom.protocols.uep12.constants import Opcode
 from wireloom.protocols.uep12.integrity import expires_ms, msg_hash
 from wireloom.protocols.uep12.messages import TYPES, Content
 from wireloom.wire.errors import UnknownTypeError
-from wireloom.wire.message import Message, Summary
+from wireloom.wire.message import Cast, Message, Summary
 from wireloom.wire.plain import from_plain
 
 _NAMES: Final = {cls: name for name, cls in TYPES.items()}
@@ -15,7 +15,8 @@ _NAMES: Final = {cls: name for name, cls in TYPES.items()}
 def summarise(message: Message, raw: bytes) -> Summary:
     """What the common record says of `message`, which was decoded from `raw`.
 
-    A swarm hides who sends, and the swarm itself is named by the link, not by the frame.
+    A swarm hides who sends, and the swarm itself is named by the link, not by the frame. A
+    CONTENT is for all of it, the other messages go between two peers.
     """
     if isinstance(message, Content):
         return Summary(
@@ -23,8 +24,10 @@ def summarise(message: Message, raw: bytes) -> Summary:
             id=msg_hash(raw).hex(),
             created_ms=message.timestamp,
             expires_ms=expires_ms(message),
+            cast=Cast.BROADCAST,
+            payload_size=len(message.payload),
         )
-    return Summary(type=_NAMES[type(message)], id=msg_hash(raw).hex())
+    return Summary(type=_NAMES[type(message)], id=msg_hash(raw).hex(), cast=Cast.UNICAST)
 
 
 def from_fields(type_: str, fields: object) -> Message:

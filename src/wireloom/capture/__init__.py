@@ -1,0 +1,1 @@
+"""The durable log of frames: immutable Arrow segments, one row a frame."""

@@ -1,0 +1,1 @@
+"""Frames out of what other tools captured: pcap and pcapng files."""

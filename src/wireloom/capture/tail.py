@@ -1,0 +1,166 @@
+"""The end of a node's log: the segment being written, and what a crash left of one.
+
+A batch is written in two steps, each synced: its bytes, then its checksum. A failure or a
+crash in between leaves bytes beyond the last checksum, and those are cut off before
+anything else is written or the segment is sealed.
+"""
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from wireloom.capture.reader import known_sums, read_segment
+from wireloom.capture.segment import SUM_SIZE, Segment, pack_sum, segments, sum_of
+from wireloom.capture.stream import END, HEAD, walk
+
+
+class OpenSegment:
+    """A segment being written: the Arrow file and its checksums.
+
+    Args:
+        segment: Its name, which no other segment has.
+        begun_at: When it was begun.
+
+    Raises:
+        OSError: If the disk does not take it; nothing is left behind.
+    """
+
+    def __init__(self, segment: Segment, begun_at: float) -> None:
+        self.segment = segment
+        self.begun_at = begun_at
+        self.size = len(HEAD)
+        self.batch_count = 0
+        self.torn = False
+        """Whether there may be bytes beyond the last batch; `mend` cuts them off."""
+        # Checksums come first, so that a segment without them was not left by a crash.
+        self._sums: BinaryIO = segment.sums_path.open("wb", buffering=0)
+        self._file: BinaryIO = self._sums
+        try:
+            self._file = segment.path.open("wb", buffering=0)
+            _write_synced(self._file, HEAD)
+            _sync_folder(segment.folder)
+        except OSError:
+            self.discard()
+            raise
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Puts a batch on disk and returns when it is there.
+
+        Raises:
+            OSError: If the disk does not take it; the segment is then torn.
+        """
+        message = memoryview(batch.serialize())
+        end = self.size + len(message)
+        self.torn = True
+        _write_synced(self._file, message)
+        _write_synced(self._sums, pack_sum(sum_of(message, end=end, rows=batch.num_rows)))
+        self.torn = False
+        self.size = end
+        self.batch_count += 1
+
+    def mend(self) -> None:
+        """Cuts off what lies beyond the last batch.
+
+        Raises:
+            OSError: If that fails; the segment stays torn.
+        """
+        _cut(self._sums, self.batch_count * SUM_SIZE)
+        _cut(self._file, self.size)
+        self.torn = False
+
+    def seal(self) -> None:
+        """Ends the stream and gives the segment its lasting name.
+
+        Raises:
+            OSError: If the disk does not take it; unless it is sealed already, it is torn.
+        """
+        self.torn = True
+        _write_synced(self._file, END)
+        self.segment = _rename(self.segment)
+        self.close()
+        _sync_folder(self.segment.folder)
+
+    def discard(self) -> None:
+        """Removes a segment without batches."""
+        self.close()
+        self.segment.path.unlink(missing_ok=True)
+        self.segment.sums_path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Lets go of the files; what is open stays open for `recover`."""
+        self._file.close()
+        self._sums.close()
+
+
+def recover(folder: Path, node: str) -> int:
+    """Seals what a crash left open, and gives the node's next sequence number.
+
+    Raises:
+        OSError: If the disk does not take it.
+    """
+    next_sequence = 0
+    for segment in segments(folder):
+        if segment.node == node:
+            left = segment if segment.sealed else _seal_left(segment)
+            next_sequence = segment.first_sequence if left is None else _next_sequence(left)
+    return next_sequence
+
+
+def _seal_left(segment: Segment) -> Segment | None:
+    sums = segment.sums()
+    if not segment.sums_path.exists():  # taken away by somebody: keep what can be read
+        sums = walk(segment.path)
+        segment.sums_path.write_bytes(b"".join(map(pack_sum, sums)))
+    if not sums:
+        segment.path.unlink()
+        segment.sums_path.unlink(missing_ok=True)
+        return None
+    with segment.path.open("r+b", buffering=0) as file, segment.sums_path.open("r+b") as sums_file:
+        _cut(sums_file, len(sums) * SUM_SIZE)
+        _cut(file, sums[-1].end)
+        _write_synced(file, END)
+    sealed = _rename(segment)
+    _sync_folder(segment.folder)
+    return sealed
+
+
+def _next_sequence(segment: Segment) -> int:
+    """A number that no frame of the segment has, even if checksums or batches are damaged."""
+    sums = known_sums(segment)
+    counted = segment.first_sequence + max(1, sum(sum_.rows for sum_ in sums))
+    for index in reversed(range(len(sums))):
+        for batch in read_segment(segment, start=index, stop=index + 1):
+            if isinstance(batch, pa.RecordBatch) and batch.num_rows:
+                return max(counted, int(batch.column(0)[-1].as_py()) + 1)
+    return counted
+
+
+def _rename(segment: Segment) -> Segment:
+    sealed = segment._replace(sealed=True)
+    if sealed.path.exists():
+        raise FileExistsError(f"{sealed.path} is there already, and a sealed segment never changes")
+    segment.path.rename(sealed.path)
+    return sealed
+
+
+def _cut(file: BinaryIO, size: int) -> None:
+    file.truncate(size)
+    file.seek(size)
+    os.fdatasync(file.fileno())
+
+
+def _write_synced(file: BinaryIO, data: bytes | memoryview) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[file.write(view) :]
+    os.fdatasync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

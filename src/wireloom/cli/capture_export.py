@@ -1,0 +1,84 @@
+"""`wireloom capture export`: captured frames for other tools."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+
+from wireloom.capture.jsonl import put_line
+from wireloom.capture.pcapng import PcapngWriter
+from wireloom.capture.pseudonyms import Pseudonyms
+from wireloom.capture.record import rows
+from wireloom.capture.segment import Segment
+from wireloom.cli.capture_data import Log, kept_segments, nodes_option
+from wireloom.cli.data import data_option
+
+
+class Key(click.ParamType[bytes]):
+    """A secret in hex."""
+
+    name = "keyhex"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> bytes:
+        """The bytes of the key."""
+        try:
+            key = bytes.fromhex(value)
+        except ValueError:
+            key = b""
+        return key or self.fail("not a key: pairs of the digits 0-9 and a-f.", param, ctx)
+
+
+@click.command("export")
+@data_option
+@nodes_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["jsonl", "pcapng"]),
+    default="jsonl",
+    show_default=True,
+)
+@click.option("--pseudonyms", "key", type=Key(), help="Replace names of nodes and peers by HMACs.")
+@click.option(
+    "--output", type=click.File("wb"), default="-", help="A file instead of standard output."
+)
+def export(
+    data: Path, *, nodes: tuple[str, ...], format_: str, key: bytes | None, output: BinaryIO
+) -> None:
+    """Write captured frames as JSON lines, or as pcapng for Wireshark.
+
+    Exit status: 0 if all were written, 1 if a part is damaged or too large for a packet, 2 for
+    misuse.
+    """
+    log = Log()
+    found = kept_segments(data, nodes)
+    taken = _rows(log, found, None if key is None else Pseudonyms(key))
+    left_count = _write_pcapng(output, taken) if format_ == "pcapng" else _write(output, taken)
+    output.flush()
+    if left_count:
+        click.echo(f"{left_count} frames are too large for a packet and left out.", err=True)
+    sys.exit(1 if log.is_damaged or left_count else 0)
+
+
+def _rows(
+    log: Log, found: list[Segment], pseudonyms: Pseudonyms | None
+) -> Iterator[dict[str, Any]]:
+    for segment in found:
+        for batch in log.batches(segment):
+            for row in rows(batch):
+                yield row if pseudonyms is None else pseudonyms.applied(row)
+
+
+def _write(output: BinaryIO, taken: Iterator[dict[str, Any]]) -> int:
+    for row in taken:
+        output.write(put_line(row))
+    return 0
+
+
+def _write_pcapng(output: BinaryIO, taken: Iterator[dict[str, Any]]) -> int:
+    writer = PcapngWriter(output)
+    return sum(not writer.write(row) for row in taken)

@@ -1,0 +1,128 @@
+"""`wireloom capture stat`: what lies in the log, segment by segment."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+import pyarrow as pa
+import pyarrow.compute as pc
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from wireloom.capture.jsonl import instant
+from wireloom.capture.reader import Damage, batch_count, read_segment
+from wireloom.capture.segment import Segment
+from wireloom.cli.capture_data import kept_segments, nodes_option, told
+from wireloom.cli.data import data_option
+
+SCRIPT_WIDTH: Final = 240
+"""Columns of a table that goes into a file or a pipe: nothing is cut off."""
+
+
+class SegmentStat(NamedTuple):
+    """What one segment holds."""
+
+    segment: Segment
+    batch_count: int
+    row_count: int
+    size: int
+    times: list[int]
+    """The earliest and the latest `captured_at` in µs; empty if there is none."""
+
+    protocols: Counter[str]
+    unchecked_count: int
+    """Batches without a checksum."""
+
+    damage: list[Damage]
+
+
+@click.command("stat")
+@data_option
+@nodes_option
+def stat(data: Path, *, nodes: tuple[str, ...]) -> None:
+    """Show the segments: frames, bytes, times, protocols, damage.
+
+    Reads and checks everything. Exit status: 0 if all could be read, 1 if a part is damaged, 2
+    for misuse.
+    """
+    stats = [stat_of(segment) for segment in kept_segments(data, nodes)]
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=SCRIPT_WIDTH)
+    console.print(_table(stats))
+    damage = [one for stat in stats for one in stat.damage]
+    for one in damage:
+        click.echo(told(one), err=True)
+    sys.exit(1 if damage else 0)
+
+
+def stat_of(segment: Segment) -> SegmentStat:
+    """Reads a segment through."""
+    row_count = 0
+    times: list[int] = []
+    protocols: Counter[str] = Counter()
+    damage = []
+    for item in read_segment(segment):
+        if isinstance(item, Damage):
+            damage.append(item)
+            continue
+        row_count += item.num_rows
+        times += _extremes(item)
+        for one in item.column("protocol").value_counts().to_pylist():
+            protocols[one["values"] or "unknown"] += one["counts"]
+    there = batch_count(segment)
+    return SegmentStat(
+        segment,
+        there,
+        row_count,
+        _size(segment),
+        [min(times), max(times)] if times else [],
+        protocols,
+        there - min(there, len(segment.sums())),
+        damage,
+    )
+
+
+def _extremes(batch: pa.RecordBatch) -> list[int]:
+    found = pc.min_max(batch.column("captured_at").cast(pa.int64()))
+    return [value for value in (found["min"].as_py(), found["max"].as_py()) if value is not None]
+
+
+def _size(segment: Segment) -> int:
+    try:
+        return segment.path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _table(stats: list[SegmentStat]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_footer=True)
+    rows, size = sum(one.row_count for one in stats), sum(one.size for one in stats)
+    table.add_column("segment", f"{len(stats)} segments", overflow="fold")
+    table.add_column("state")
+    table.add_column("batches", str(sum(one.batch_count for one in stats)), justify="right")
+    table.add_column("frames", f"{rows:,}", justify="right")
+    table.add_column("bytes", f"{size:,}", justify="right")
+    for name in ("from", "to", "protocols", "damage"):
+        table.add_column(name, overflow="fold")
+    for one in stats:
+        table.add_row(
+            escape(one.segment.name),
+            "sealed" if one.segment.sealed else "open",
+            str(one.batch_count),
+            f"{one.row_count:,}",
+            f"{one.size:,}",
+            *([str(instant(at)) for at in one.times] or ["", ""]),
+            ", ".join(f"{escape(name)} {count:,}" for name, count in one.protocols.most_common()),
+            _damage(one),
+        )
+    return table
+
+
+def _damage(one: SegmentStat) -> str:
+    said = [f"{len(one.damage)} damaged"] if one.damage else []
+    said += [f"{one.unchecked_count} without checksum"] if one.unchecked_count else []
+    return ", ".join(said)

@@ -1,0 +1,45 @@
+"""Proofs of work for many messages: each searched on one core, several at a time.
+
+The search for a message begins at a nonce that is given and takes the first one that proves
+work, so the result does not depend on how many cores there are or which is faster.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from itertools import count as count_from
+from multiprocessing import get_context
+from typing import Final
+
+from msgspec.structs import replace
+
+from wireloom.protocols.uep12.codec import encode
+from wireloom.protocols.uep12.integrity import work_input
+from wireloom.protocols.uep12.messages import Content
+from wireloom.protocols.uep12.work import SLICE, scan
+
+FEW: Final = 24
+"""Up to so many messages take less time than starting processes."""
+
+Search = Callable[[Sequence[Content], Sequence[int]], list[Content]]
+
+
+@contextmanager
+def prover(count: int) -> Iterator[Search]:
+    """What proves messages, given with the nonces to begin at.
+
+    Args:
+        count: How many there will be in all: many are worth all cores.
+    """
+    if count <= FEW:
+        yield lambda messages, starts: list(map(proven, messages, starts))
+        return
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        yield lambda messages, starts: list(pool.map(proven, messages, starts))
+
+
+def proven(message: Content, start: int) -> Content:
+    """`message` with the first nonce from `start` on that proves work."""
+    puzzle = work_input(encode(message))
+    nonces = (scan(puzzle, begin, SLICE) for begin in count_from(start, SLICE))
+    return replace(message, pow_nonce=next(nonce for nonce in nonces if nonce is not None))

@@ -1,0 +1,1 @@
+"""From captured frames to tables, on Spark: ingest, refine, analyse."""

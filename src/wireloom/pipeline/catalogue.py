@@ -1,0 +1,13 @@
+"""All tables there are, in the order in which they come to be."""
+
+from wireloom.pipeline import declared
+from wireloom.pipeline.run import RUNS
+from wireloom.pipeline.stages.analyse import TABLES
+from wireloom.pipeline.stages.refine import KEYS, VERDICTS
+from wireloom.pipeline.tables import Table
+
+
+def all_tables() -> list[Table]:
+    """Every table's declaration."""
+    analysed = [table for table, _ in TABLES]
+    return [*declared.ingested(), KEYS, VERDICTS, *analysed, RUNS]

@@ -1,0 +1,177 @@
+"""A batch of captured frames, decoded: what the data source yields.
+
+Rows keep their order. A frame that makes a decoder throw is found by bisection and refused
+as `internal` with the last line of the traceback; it never costs its neighbours.
+"""
+
+import traceback
+from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wireloom import __version__
+from wireloom.pipeline.contents import contents
+from wireloom.protocols.myriadmesh.codec import decode as decode_mesh
+from wireloom.protocols.myriadmesh.codec import encode as encode_mesh
+from wireloom.protocols.myriadmesh.constants import MessageType
+from wireloom.protocols.myriadmesh.messages import DataBatch, Frame
+from wireloom.registry import NAMES
+from wireloom.wire.columns import DECODED
+from wireloom.wire.message import Message
+from wireloom.wire.outcome import Reason
+
+
+class Kind(StrEnum):
+    """Which table a row belongs to."""
+
+    FRAMES = "frames"
+    QUARANTINE = "quarantine"
+    BATCHED = "batched"
+
+
+@cache
+def schema() -> pa.Schema:
+    """The columns of a decoded row: the sighting, the common record, one struct a protocol."""
+    fields = [
+        pa.field("sighting", pa.string()),
+        pa.field("captured_at", pa.timestamp("us", tz="UTC")),
+        pa.field("node", pa.string()),
+        pa.field("protocol", pa.string()),
+        pa.field("link", pa.string()),
+        pa.field("direction", pa.string()),
+        pa.field("peer", pa.string()),
+        pa.field("outcome", pa.string()),
+        pa.field("outcome_reason", pa.string()),
+        pa.field("swarm", pa.string()),
+        pa.field("epoch_ms", pa.int64()),
+        pa.field("size", pa.int64()),
+        *DECODED,
+        pa.field("content", pa.string()),
+        pa.field("decoder", pa.string()),
+        *[pa.field(name, _columns(name).COLUMN.type) for name in NAMES],
+        pa.field("raw", pa.binary()),
+        pa.field("kind", pa.string()),
+    ]
+    return pa.schema(fields)
+
+
+def decode_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows of a capture segment's batch, decoded; then the frames within batched frames."""
+    outer = _decode_rows(batch)
+    inner = _unpacked(batch, outer)
+    if inner is None:
+        return outer
+    return pa.Table.from_batches([outer, inner]).combine_chunks().to_batches()[0]
+
+
+def _decode_rows(batch: pa.RecordBatch) -> pa.RecordBatch:
+    names = batch.column("protocol").to_numpy(zero_copy_only=False)
+    parts: list[pa.Table] = []
+    places: list[np.ndarray[Any, np.dtype[np.int64]]] = []
+    for name in [*NAMES, None]:
+        chosen = np.flatnonzero(names == name) if name else _strangers(names)
+        if len(chosen):
+            rows = batch if len(chosen) == batch.num_rows else batch.take(pa.array(chosen))
+            parts.append(pa.Table.from_batches([_decoded(rows, name)]))
+            places.append(chosen)
+    if not parts:
+        return pa.RecordBatch.from_pylist([], schema=schema())
+    joined = pa.concat_tables(parts).combine_chunks()
+    if len(parts) > 1:
+        joined = joined.take(pa.array(np.argsort(np.concatenate(places), kind="stable")))
+    return pa.RecordBatch.from_arrays(
+        [column.combine_chunks() for column in joined.columns], schema=schema()
+    )
+
+
+def _strangers(names: Any) -> Any:
+    return np.flatnonzero(~np.isin(names, np.array(NAMES, dtype=object)))
+
+
+def _decoded(rows: pa.RecordBatch, name: str | None) -> pa.RecordBatch:
+    raws = rows.column("raw")
+    decoded = _refused_all(len(raws)) if name is None else _bisected(_columns(name), raws)
+    known = {field.name: decoded.column(field.name) for field in decoded.schema}
+    sequence = pc.cast(rows.column("sequence"), pa.string())
+    refused = decoded.column("reason").is_valid()
+    known |= {
+        "kind": pc.if_else(refused, Kind.QUARANTINE.value, Kind.FRAMES.value),
+        "sighting": pc.binary_join_element_wise(rows.column("node"), sequence, "#"),
+        "outcome_reason": rows.column("reason"),
+        "size": pc.cast(pc.binary_length(raws), pa.int64()),
+        "content": contents(name, raws, decoded),
+        "decoder": pa.repeat(__version__, len(raws)),
+    }
+    columns = []
+    for field in schema():
+        if field.name in known:
+            columns.append(known[field.name])
+        elif field.name in NAMES:
+            columns.append(pa.nulls(len(raws), field.type))
+        else:
+            columns.append(rows.column(field.name))
+    return pa.RecordBatch.from_arrays(columns, schema=schema())
+
+
+def _unpacked(batch: pa.RecordBatch, outer: pa.RecordBatch) -> pa.RecordBatch | None:
+    """A row for each frame within a DATA_BATCH, as if it had been seen by itself."""
+    found = pc.equal(outer.column("type"), MessageType.DATA_BATCH.name)
+    parents, raws, places = [], [], []
+    for row in pc.indices_nonzero(found).to_pylist():
+        frame = decode_mesh(batch.column("raw")[row].as_py())
+        for place, message in enumerate(_messages(frame)):
+            parents.append(row)
+            raws.append(encode_mesh(message))
+            places.append(f"{outer.column('sighting')[row]}/{place}")
+    if not parents:
+        return None
+    rows = batch.take(pa.array(parents))
+    rows = rows.set_column(rows.schema.get_field_index("raw"), "raw", pa.array(raws, pa.binary()))
+    decoded = _decoded(rows, "myriadmesh")
+    for name, values in (("sighting", places), ("kind", [Kind.BATCHED.value] * len(places))):
+        place = decoded.schema.get_field_index(name)
+        decoded = decoded.set_column(place, decoded.schema.field(place), pa.array(values))
+    return decoded
+
+
+def _messages(frame: Message) -> tuple[Message, ...]:
+    """The frames in a batch; a sealed batch shows none."""
+    payload = frame.payload if isinstance(frame, Frame) else None
+    return payload.messages if isinstance(payload, DataBatch) else ()
+
+
+def _bisected(columns: Any, raws: pa.BinaryArray) -> pa.RecordBatch:
+    """Decodes with a protocol's `columns` module, whatever happens."""
+    try:
+        decoded: pa.RecordBatch = columns.decode(raws)
+        return decoded
+    except Exception as error:
+        if len(raws) == 1:
+            detail = traceback.format_exception_only(error)[-1].strip()
+            return _refusals(columns.COLUMN.schema, 1, Reason.INTERNAL.value, detail)
+    half = len(raws) // 2
+    halves = [_bisected(columns, raws.slice(0, half)), _bisected(columns, raws.slice(half))]
+    return pa.Table.from_batches(halves).combine_chunks().to_batches()[0]
+
+
+def _refused_all(count: int) -> pa.RecordBatch:
+    detail = "the capture does not say which protocol it is, nor do the bytes"
+    return _refusals(DECODED, count, Reason.MALFORMED.value, detail)
+
+
+def _refusals(wanted: pa.Schema, count: int, reason: str, detail: str) -> pa.RecordBatch:
+    said = {"reason": reason, "detail": detail}
+    columns = [
+        pa.repeat(said[field.name], count) if field.name in said else pa.nulls(count, field.type)
+        for field in wanted
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=wanted)
+
+
+def _columns(name: str) -> Any:
+    return import_module(f"wireloom.protocols.{name}.columns")

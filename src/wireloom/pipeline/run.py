@@ -1,0 +1,122 @@
+"""A run of the pipeline: ingest, refine, analyse, each to its end; or again and again."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Final, NamedTuple
+
+from pyspark.sql import SparkSession
+
+from wireloom.pipeline import declared
+from wireloom.pipeline.stages.analyse import analyse
+from wireloom.pipeline.stages.ingest import Ingested, ingest
+from wireloom.pipeline.stages.refine import refine
+from wireloom.pipeline.tables import Column, Store, Table
+
+POLL_SECONDS: Final = 0.2
+
+RUNS: Final = Table(
+    "runs",
+    "One row a run of the pipeline that found something new.",
+    (
+        Column("started_at", "timestamp", "When it began.", "UTC"),
+        Column("frames", "bigint", "Rows added to `frames`."),
+        Column("quarantine", "bigint", "Rows added to `quarantine`."),
+        Column("tables", "map<string,bigint>", "Rows of each table that it wrote."),
+        Column("seconds", "map<string,double>", "How long each stage took.", "s"),
+    ),
+    ("started_at",),
+)
+
+
+class Told(NamedTuple):
+    """Who is told of progress."""
+
+    batch: Callable[[Ingested], None]
+    stage: Callable[[str], None]
+    table: Callable[[str, int], None]
+
+
+SILENT: Final = Told(lambda _: None, lambda _: None, lambda _, __: None)
+
+
+class Ran(NamedTuple):
+    """What a run did."""
+
+    frames: int
+    quarantine: int
+    tables: dict[str, int]
+    seconds: dict[str, float]
+
+
+def run(spark: SparkSession, captures: Path, store: Store, *, told: Told = SILENT) -> Ran:
+    """Brings all tables up to date with what is in `captures` now."""
+    started_at = datetime.now(UTC)
+    batches: list[Ingested] = []
+    tables: dict[str, int] = {}
+    seconds: dict[str, float] = {}
+
+    def told_batch(ingested: Ingested) -> None:
+        batches.append(ingested)
+        told.batch(ingested)
+
+    def told_table(name: str, rows: int) -> None:
+        tables[name] = rows
+        told.table(name, rows)
+
+    def timed(stage: str, job: Callable[[], object]) -> None:
+        told.stage(stage)
+        begin = perf_counter()
+        job()
+        seconds[stage] = perf_counter() - begin
+
+    timed("ingest", lambda: ingest(spark, captures, store, told=told_batch).awaitTermination())
+    timed("refine", lambda: refine(spark, store))
+    timed("analyse", lambda: analyse(spark, store, told=told_table))
+    ran = Ran(
+        sum(one.frames for one in batches),
+        sum(one.quarantine for one in batches),
+        tables,
+        seconds,
+    )
+    if ran.frames or ran.quarantine:
+        _note(spark, store, started_at, ran)
+    return ran
+
+
+def watch(
+    spark: SparkSession,
+    captures: Path,
+    store: Store,
+    *,
+    told: Told = SILENT,
+    stopped: Callable[[], bool],
+) -> None:
+    """Brings the tables up to date, again and again, until `stopped` says so.
+
+    Frames are stored as they come; the other tables follow in turns.
+    """
+    query = ingest(spark, captures, store, told=told.batch, continuous=True)
+    try:
+        seen = -2
+        while not stopped() and query.isActive:
+            version = declared.version(store)
+            if version == seen:
+                sleep(POLL_SECONDS)
+                continue
+            refine(spark, store)
+            analyse(spark, store, told=told.table)
+            seen = version
+        failure = query.exception()
+        if failure is not None:
+            raise failure
+    finally:
+        query.stop()
+
+
+def _note(spark: SparkSession, store: Store, started_at: datetime, ran: Ran) -> None:
+    row = spark.createDataFrame(
+        [(started_at, ran.frames, ran.quarantine, ran.tables, ran.seconds)], RUNS.schema
+    )
+    store.append(RUNS, row, app="run", version=store.version(RUNS.name) + 1)

@@ -1,0 +1,183 @@
+"""The Spark data source `wireloom`: capture segments, decoded, batch and stream.
+
+A partition is a run of batches of one segment. Bytes are decoded in `read` and cross from
+Python to the JVM once, as Arrow.
+
+Options:
+    path: The folder with the segments.
+    maxRows: Rows a micro-batch takes at the most (stream).
+    partitions: How many partitions a read is split into at the most.
+
+A stream's offset says how many batches of each segment have been read. Segments may come in
+any order; one that appears late is read late, and nothing is read twice.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    InputPartition,
+)
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from wireloom.capture.reader import Damage, known_sums, read_segment
+from wireloom.capture.segment import Segment, segments
+from wireloom.pipeline.decoding import decode_batch, schema
+
+DEFAULT_MAX_ROWS: Final = 500_000
+DEFAULT_PARTITIONS: Final = 2
+
+Offset = dict[str, int]
+
+
+class Slice(InputPartition):
+    """Some batches of some segments."""
+
+    def __init__(self, runs: list[tuple[Segment, int, int]]) -> None:
+        super().__init__(None)
+        self.runs = runs
+
+
+class WireloomSource(DataSource):
+    """`spark.read.format("wireloom").load(folder)`."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The format's name."""
+        return "wireloom"
+
+    def schema(self) -> StructType:
+        """The columns of a decoded frame."""
+        return from_arrow_schema(schema())
+
+    def reader(self, schema: StructType) -> "WireloomReader":  # noqa: ARG002
+        """All that is there."""
+        return WireloomReader(self._folder(), self._partitions())
+
+    def streamReader(self, schema: StructType) -> "WireloomStream":  # noqa: ARG002, N802
+        """All that is there and all that comes."""
+        limit = int(self.options.get("maxRows", DEFAULT_MAX_ROWS))
+        return WireloomStream(self._folder(), self._partitions(), limit)
+
+    def _folder(self) -> Path:
+        path = self.options.get("path")
+        if path is None:
+            raise ValueError('say where the segments are: .load("folder")')
+        return Path(path)
+
+    def _partitions(self) -> int:
+        return int(self.options.get("partitions", DEFAULT_PARTITIONS))
+
+
+class WireloomReader(DataSourceReader):
+    """Reads a folder once."""
+
+    def __init__(self, folder: Path, partitions: int) -> None:
+        self._folder = folder
+        self._partitions = partitions
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """The batches that are there, shared out evenly by rows."""
+        return share(runs(self._folder, {}, available(self._folder)), self._partitions)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of one share."""
+        return read_slice(partition)
+
+
+class WireloomStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads a folder as it grows."""
+
+    def __init__(self, folder: Path, partitions: int, max_rows: int) -> None:
+        self._folder = folder
+        self._partitions = partitions
+        self._max_rows = max_rows
+        self._target: Offset | None = None
+
+    def initialOffset(self) -> Offset:  # noqa: N802
+        """Nothing read yet."""
+        return {}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """As the option says."""
+        return ReadMaxRows(self._max_rows)
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """What is there now is all that this query reads."""
+        self._target = available(self._folder)
+
+    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
+        """How far the next micro-batch goes."""
+        end = self._target if self._target is not None else available(self._folder)
+        most = None if isinstance(limit, ReadAllAvailable) else self._max_rows
+        return advance(self._folder, start, end, most)
+
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
+        """The batches between two offsets, shared out evenly by rows."""
+        return share(runs(self._folder, start, end), self._partitions)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of one share."""
+        return read_slice(partition)
+
+
+def available(folder: Path) -> Offset:
+    """How many batches each segment has now."""
+    return {segment.name: len(known_sums(segment)) for segment in segments(folder)}
+
+
+def advance(folder: Path, start: Offset, end: Offset, most: int | None) -> Offset:
+    """`start`, moved towards `end` by at most `most` rows but by at least one batch."""
+    reached = {name: count for name, count in start.items() if count}
+    rows = 0
+    for segment in segments(folder):
+        sums = known_sums(segment)
+        for index in range(start.get(segment.name, 0), min(end.get(segment.name, 0), len(sums))):
+            if most is not None and rows and rows + sums[index].rows > most:
+                return dict(sorted(reached.items()))
+            rows += sums[index].rows
+            reached[segment.name] = index + 1
+    return dict(sorted(reached.items()))
+
+
+def runs(folder: Path, start: Offset, end: Offset) -> list[tuple[Segment, int, int, int]]:
+    """Each unread batch as (segment, first, last, rows)."""
+    found: list[tuple[Segment, int, int, int]] = []
+    for segment in segments(folder):
+        sums = known_sums(segment)
+        unread = range(start.get(segment.name, 0), min(end.get(segment.name, 0), len(sums)))
+        found += [(segment, index, index + 1, sums[index].rows) for index in unread]
+    return found
+
+
+def share(batches: list[tuple[Segment, int, int, int]], count: int) -> list[Slice]:
+    """Batches in at most `count` slices of about the same number of rows."""
+    total = sum(rows for *_, rows in batches)
+    slices: list[list[tuple[Segment, int, int]]] = [[] for _ in range(count)]
+    seen = 0
+    for segment, first, last, rows in batches:
+        slices[min(count - 1, seen * count // max(1, total))].append((segment, first, last))
+        seen += rows
+    return [Slice(one) for one in slices if one]
+
+
+def read_slice(partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    """The decoded rows of a slice; damaged batches are left out (`pipeline status` counts them)."""
+    if not isinstance(partition, Slice):
+        raise TypeError(partition)
+    for segment, first, last in partition.runs:
+        for batch in read_segment(segment, start=first, stop=last):
+            if not isinstance(batch, Damage) and batch.num_rows:
+                yield decode_batch(batch)

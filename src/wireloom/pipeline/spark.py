@@ -1,0 +1,62 @@
+"""The one place where a Spark session is built."""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+CORES: Final = os.cpu_count() or 1
+
+SETTINGS: Final = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": str(CORES),
+    "spark.default.parallelism": str(CORES),
+    "spark.sql.adaptive.coalescePartitions.enabled": "true",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.maxConcurrentOutputFileWriters": "8",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "4g",
+}
+"""What Wireloom sets; a setting that the caller gives wins."""
+
+
+class JavaMissingError(RuntimeError):
+    """There is no Java to run Spark on."""
+
+
+def session(
+    *, master: str | None = None, settings: Mapping[str, str] | None = None
+) -> SparkSession:
+    """A Spark session, on all cores of this machine unless `master` says otherwise.
+
+    Raises:
+        JavaMissingError: If no Java is installed.
+    """
+    home = Path(os.environ.get("JAVA_HOME", "/nonexistent"))
+    if not (home / "bin" / "java").exists() and not shutil.which("java"):
+        raise JavaMissingError(
+            "Java 17 or newer is missing. Type: sudo apt-get install openjdk-17-jre-headless"
+        )
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("wireloom")
+    if master is not None or "SPARK_MASTER" not in os.environ:
+        builder = builder.master(master or f"local[{CORES}]")
+    for key, value in {**SETTINGS, **(settings or {})}.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark

@@ -1,0 +1,1 @@
+"""The three stages of a run."""

@@ -1,0 +1,146 @@
+"""Analyse: every table that answers a question, from the refined sightings.
+
+Each table is computed from what is there and replaced in one transaction. Nothing depends on
+the order in which frames came, so many small runs give what one large run gives.
+"""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+
+from wireloom.pipeline import declared
+from wireloom.pipeline.stages.refine import VERDICTS
+from wireloom.pipeline.tables import Store, Table
+from wireloom.pipeline.transforms.broker_expired import TABLE as BROKER_EXPIRED
+from wireloom.pipeline.transforms.broker_expired import broker_expired
+from wireloom.pipeline.transforms.broker_hops import TABLE as BROKER_HOPS
+from wireloom.pipeline.transforms.broker_hops import broker_hops
+from wireloom.pipeline.transforms.clocks import TABLE as CLOCKS
+from wireloom.pipeline.transforms.clocks import clocks
+from wireloom.pipeline.transforms.configs import TABLE as CONFIGS
+from wireloom.pipeline.transforms.configs import configs
+from wireloom.pipeline.transforms.deliveries import TABLE as DELIVERIES
+from wireloom.pipeline.transforms.deliveries import deliveries
+from wireloom.pipeline.transforms.disagreements import TABLE as DISAGREEMENTS
+from wireloom.pipeline.transforms.disagreements import disagreements
+from wireloom.pipeline.transforms.fates import TABLE as FATES
+from wireloom.pipeline.transforms.fates import fates
+from wireloom.pipeline.transforms.groups import TABLE as GROUPS
+from wireloom.pipeline.transforms.groups import groups
+from wireloom.pipeline.transforms.hub_actors import TABLE as HUB_ACTORS
+from wireloom.pipeline.transforms.hub_actors import hub_actors
+from wireloom.pipeline.transforms.hub_asks import TABLE as HUB_ASKS
+from wireloom.pipeline.transforms.hub_asks import hub_asks
+from wireloom.pipeline.transforms.hub_pauses import TABLE as HUB_PAUSES
+from wireloom.pipeline.transforms.hub_pauses import hub_pauses
+from wireloom.pipeline.transforms.hub_sessions import TABLE as HUB_SESSIONS
+from wireloom.pipeline.transforms.hub_sessions import hub_sessions
+from wireloom.pipeline.transforms.hub_topics import TABLE as HUB_TOPICS
+from wireloom.pipeline.transforms.hub_topics import hub_topics
+from wireloom.pipeline.transforms.journeys import TABLE as JOURNEYS
+from wireloom.pipeline.transforms.journeys import journeys
+from wireloom.pipeline.transforms.ledger import TABLE as LEDGER
+from wireloom.pipeline.transforms.ledger import ledger
+from wireloom.pipeline.transforms.links import TABLE as LINKS
+from wireloom.pipeline.transforms.links import links
+from wireloom.pipeline.transforms.messages import TABLE as MESSAGES
+from wireloom.pipeline.transforms.messages import messages
+from wireloom.pipeline.transforms.payments import TABLE as PAYMENTS
+from wireloom.pipeline.transforms.payments import payments
+from wireloom.pipeline.transforms.receptions import TABLE as RECEPTIONS
+from wireloom.pipeline.transforms.receptions import receptions
+from wireloom.pipeline.transforms.routes import TABLE as ROUTES
+from wireloom.pipeline.transforms.routes import routes
+from wireloom.pipeline.transforms.sightings import sightings
+from wireloom.pipeline.transforms.subscriptions import TABLE as SUBSCRIPTIONS
+from wireloom.pipeline.transforms.subscriptions import subscriptions
+from wireloom.pipeline.transforms.swarm_messages import TABLE as SWARM_MESSAGES
+from wireloom.pipeline.transforms.swarm_messages import swarm_messages
+from wireloom.pipeline.transforms.swarm_missing import SWARMS, swarm_missing, swarms
+from wireloom.pipeline.transforms.swarm_missing import TABLE as SWARM_MISSING
+from wireloom.pipeline.transforms.swarm_violations import TABLE as SWARM_VIOLATIONS
+from wireloom.pipeline.transforms.swarm_violations import swarm_violations
+from wireloom.pipeline.transforms.traffic import TABLE as TRAFFIC
+from wireloom.pipeline.transforms.traffic import traffic
+
+APP: Final = "analyse"
+
+
+class Given(NamedTuple):
+    """What the transforms work on."""
+
+    seen: DataFrame
+    """All sightings, with what is known of their authenticity."""
+
+    quarantine: DataFrame
+    horizon: DataFrame
+    """One row: the latest capture."""
+
+    table: Callable[[Table], DataFrame]
+    """A table that was brought up to date before."""
+
+
+TABLES: Final[tuple[tuple[Table, Callable[[Given], DataFrame]], ...]] = (
+    (MESSAGES, lambda g: messages(g.seen)),
+    (RECEPTIONS, lambda g: receptions(g.seen)),
+    (FATES, lambda g: fates(g.seen, g.horizon)),
+    (DISAGREEMENTS, lambda g: disagreements(g.seen, g.quarantine)),
+    (DELIVERIES, lambda g: deliveries(g.seen, g.table(FATES))),
+    (JOURNEYS, lambda g: journeys(g.seen)),
+    (ROUTES, lambda g: routes(g.seen, g.table(FATES))),
+    (LINKS, lambda g: links(g.seen)),
+    (CLOCKS, lambda g: clocks(g.seen)),
+    (SWARM_MESSAGES, lambda g: swarm_messages(g.seen)),
+    (SWARM_MISSING, lambda g: swarm_missing(g.table(SWARM_MESSAGES), g.horizon)),
+    (SWARMS, lambda g: swarms(g.table(SWARM_MESSAGES), g.table(SWARM_MISSING))),
+    (SWARM_VIOLATIONS, lambda g: swarm_violations(g.table(SWARM_MESSAGES))),
+    (LEDGER, lambda g: ledger(g.seen)),
+    (GROUPS, lambda g: groups(g.seen)),
+    (PAYMENTS, lambda g: payments(g.seen)),
+    (CONFIGS, lambda g: configs(g.seen, g.horizon)),
+    (SUBSCRIPTIONS, lambda g: subscriptions(g.seen, g.horizon)),
+    (HUB_ASKS, lambda g: hub_asks(g.seen, g.horizon)),
+    (HUB_SESSIONS, lambda g: hub_sessions(g.seen)),
+    (HUB_ACTORS, lambda g: hub_actors(g.seen, g.horizon)),
+    (HUB_TOPICS, lambda g: hub_topics(g.seen)),
+    (HUB_PAUSES, lambda g: hub_pauses(g.seen)),
+    (BROKER_HOPS, lambda g: broker_hops(g.seen)),
+    (BROKER_EXPIRED, lambda g: broker_expired(g.seen)),
+    (TRAFFIC, lambda g: traffic(g.seen, g.quarantine)),
+)
+"""In this order: some are made of those before them."""
+
+
+def analyse(spark: SparkSession, store: Store, *, told: Callable[[str, int], None]) -> None:
+    """Brings every table up to date with what was ingested.
+
+    Args:
+        spark: The session.
+        store: The tables.
+        told: Is told of each table and its rows after it is committed.
+    """
+    version = declared.version(store)
+    if all(store.done(table.name, APP) >= version for table, _ in TABLES):
+        return
+    given = _given(spark, store)
+    given.seen.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        for table, transform in TABLES:
+            rows = store.replace(table, transform(given), app=APP, version=version)
+            told(table.name, rows)
+    finally:
+        given.seen.unpersist()
+
+
+def _given(spark: SparkSession, store: Store) -> Given:
+    frames = declared.decoded(spark, store).drop("raw")
+    refused = store.read(spark, declared.quarantine())
+    times = frames.select("captured_at").union(refused.select("captured_at"))
+    return Given(
+        seen=sightings(frames, store.read(spark, VERDICTS)),
+        quarantine=refused,
+        horizon=times.selectExpr("max(unix_millis(captured_at)) as horizon_ms"),
+        table=lambda table: store.read(spark, table),
+    )

@@ -1,0 +1,1 @@
+"""Tables from tables: each module is named after what it returns."""

@@ -1,0 +1,121 @@
+"""`links`: how each link did, in steps of five minutes."""
+
+from typing import Final
+
+from pyspark import sql
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from wireloom.pipeline.tables import Column, Table
+from wireloom.pipeline.transforms.airtime import airtime_us
+from wireloom.pipeline.transforms.echoes import echoes
+
+STEP: Final = "5 minutes"
+
+TABLE: Final = Table(
+    "links",
+    "Five minutes of one link between a node and a peer, as the node captured it.",
+    (
+        Column("bucket", "timestamp", "When the five minutes begin, by the capture clock.", "UTC"),
+        Column("protocol", "string", "The protocol."),
+        Column("node", "string", "The node."),
+        Column("peer", "string", "Who is at the other end; null for what goes to all."),
+        Column("link", "string", "The link."),
+        Column("frames_in", "bigint", "Frames that came."),
+        Column("frames_out", "bigint", "Frames that left."),
+        Column("bytes_in", "bigint", "Their bytes.", "bytes"),
+        Column("bytes_out", "bigint", "Their bytes.", "bytes"),
+        Column("duplicates", "bigint", "Frames that came though the node had their content."),
+        Column(
+            "loss_share",
+            "double",
+            "Share of the frames that left and were not captured at the peer; null if the peer "
+            "captures nothing.",
+            "0 to 1",
+        ),
+        Column("round_trips", "bigint", "Answered tests, pings and heartbeats sent over it."),
+        Column("rtt_p50_ms", "double", "Their round-trip time, the median.", "ms"),
+        Column("rtt_max_ms", "double", "The longest of them.", "ms"),
+        Column("answer_p50_ms", "double", "How long its own answers took, the median.", "ms"),
+        Column("queue_length", "bigint", "The last one told: DTN bundles or hub messages waiting."),
+        Column("gateway_score", "double", "The last one told in DTN link metrics.", "0 to 1"),
+        Column("airtime_ms", "double", "Estimated LoRa airtime of all frames, at SF7.", "ms"),
+        Column("airtime_out_ms", "double", "The part that the node sent itself.", "ms"),
+    ),
+    ("bucket", "protocol", "node", "peer", "link"),
+)
+
+_KEY: Final = ("bucket", "protocol", "node", "peer", "link")
+
+_RECEIVED: Final = """
+    select protocol, node as receiver, peer as sender, content as same, count(*) as received
+    from {s} where direction = 'in' group by all
+"""
+
+_FRAMES: Final = """
+    select s.captured_at, s.protocol, s.node, s.peer, s.link, s.direction, s.size, s.sighting,
+           row_number() over (partition by s.protocol, s.node, s.content, s.direction
+                              order by s.captured_at, s.sighting) > 1
+               and s.direction = 'in' as duplicate,
+           case when s.direction = 'out' and w.witness is not null then
+               if(row_number() over (partition by s.protocol, s.node, s.peer, s.content, s.direction
+                                     order by s.captured_at, s.sighting)
+                  > coalesce(r.received, 0), 1, 0) end as lost,
+           case when s.believed then coalesce(s.dtn.payload.queue_length,
+                                              s.signalhub.payload.queue_depth) end as queue_length,
+           case when s.believed then s.dtn.payload.gateway_score end as gateway_score
+    from {s} s
+    left join (select distinct protocol, node as witness from {s} where direction = 'in') w
+        on w.protocol = s.protocol and w.witness = s.peer
+    left join {r} r on r.protocol = s.protocol and r.receiver = s.peer and r.sender = s.node
+        and r.same = s.content
+    where s.direction in ('in', 'out')
+"""
+"""The first frames of a content that left count as those that the peer received."""
+
+
+def links(sightings: DataFrame) -> DataFrame:
+    """Frames, losses, delays, queues and airtime of every link."""
+    spark = sightings.sparkSession
+    received = spark.sql(_RECEIVED, s=sightings)
+    frames = spark.sql(_FRAMES, s=sightings, r=received)
+    delays = echoes(sightings).selectExpr(
+        *["captured_at", "protocol", "node", "peer", "link"],
+        "if(round_trip, ms, null) as rtt_ms",
+        "if(round_trip, null, ms) as answer_ms",
+    )
+    rows = frames.unionByName(delays, allowMissingColumns=True)
+    return (
+        rows.withColumn("bucket", f.window("captured_at", STEP)["start"])
+        .withColumn("air", f.when(f.col("link").startswith("lora"), airtime_us(f.col("size"))))
+        .groupBy(*_KEY)
+        .agg(*_counts(), *_measures())
+    )
+
+
+def _counts() -> list[sql.Column]:
+    return [
+        f.expr("count_if(direction = 'in')").alias("frames_in"),
+        f.expr("count_if(direction = 'out')").alias("frames_out"),
+        f.expr("coalesce(sum(size) filter (where direction = 'in'), 0)").alias("bytes_in"),
+        f.expr("coalesce(sum(size) filter (where direction = 'out'), 0)").alias("bytes_out"),
+        f.expr("count_if(duplicate)").alias("duplicates"),
+        f.avg("lost").alias("loss_share"),
+        f.count("rtt_ms").alias("round_trips"),
+    ]
+
+
+def _measures() -> list[sql.Column]:
+    latest = f.struct("captured_at", "sighting")
+    told = {
+        name: f.max_by(name, f.when(f.col(name).isNotNull(), latest))
+        for name in ("queue_length", "gateway_score")
+    }
+    return [
+        f.percentile("rtt_ms", 0.5).alias("rtt_p50_ms"),
+        f.max("rtt_ms").alias("rtt_max_ms"),
+        f.percentile("answer_ms", 0.5).alias("answer_p50_ms"),
+        *[column.alias(name) for name, column in told.items()],
+        f.expr("sum(air) / 1000").alias("airtime_ms"),
+        f.expr("sum(air) filter (where direction = 'out') / 1000").alias("airtime_out_ms"),
+    ]

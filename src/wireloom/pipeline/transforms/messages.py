@@ -1,0 +1,76 @@
+"""`messages`: one row a message, whatever the number of its sightings."""
+
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from wireloom.pipeline.tables import Column, Table
+
+TABLE: Final = Table(
+    "messages",
+    "One row a message: what its frames agree on, and whether they disagree.",
+    (
+        Column("protocol", "string", "The protocol."),
+        Column("message_id", "string", "The message's identity."),
+        Column("type", "string", "The message type."),
+        Column("source", "string", "Who sent it."),
+        Column("destination", "string", "For whom it is."),
+        Column("targets", "array<string>", "For whom it is, where that is a list."),
+        Column("cast", "string", "How many it is meant for."),
+        Column("created_ms", "bigint", "When it was made, by its sender's clock.", "ms since 1970"),
+        Column("expires_ms", "bigint", "When its lifetime ends.", "ms since 1970"),
+        Column("priority_rank", "int", "0 (most urgent) to 4."),
+        Column("reply_to", "string", "The message that it answers."),
+        Column("auth", "string", "The best that is known of its authenticity."),
+        Column("contents", "bigint", "Distinct contents that are not proven false."),
+        Column("conflict", "boolean", "Whether one id has two contents."),
+        Column("sightings", "bigint", "How often it was captured."),
+        Column("nodes", "bigint", "At how many nodes."),
+        Column("first_seen", "timestamp", "Its first sighting.", "UTC"),
+        Column("last_seen", "timestamp", "Its last sighting.", "UTC"),
+        Column("first_node", "string", "Where it was seen first."),
+        Column("max_hops", "int", "The most hops that a sighting shows."),
+        Column("size", "bigint", "Bytes of its first frame.", "bytes"),
+    ),
+    ("protocol", "message_id"),
+)
+
+_FIRST: Final = [
+    "type",
+    "source",
+    "destination",
+    "targets",
+    "cast",
+    "created_ms",
+    "expires_ms",
+    "priority_rank",
+    "reply_to",
+    "size",
+]
+_RANK: Final = (
+    "array_position(array('valid', 'unchecked', 'unsigned', 'unknown_key', 'invalid'), auth)"
+)
+
+
+def messages(sightings: DataFrame) -> DataFrame:
+    """The messages in `sightings`; a forged copy does not speak where there is a better one."""
+    order = f.struct(f.expr(_RANK).alias("rank"), "captured_at", "sighting")
+    first = [f.min_by(name, order).alias(name) for name in _FIRST]
+    genuine = f.when(f.col("auth") != "invalid", f.col("content"))
+    return (
+        sightings.where("message_id is not null")
+        .groupBy("protocol", "message_id")
+        .agg(
+            *first,
+            f.min_by("auth", order).alias("auth"),
+            f.countDistinct(genuine).alias("contents"),
+            f.count(f.lit(1)).alias("sightings"),
+            f.countDistinct("node").alias("nodes"),
+            f.min("captured_at").alias("first_seen"),
+            f.max("captured_at").alias("last_seen"),
+            f.min_by("node", f.struct("captured_at", "sighting")).alias("first_node"),
+            f.max("hops").alias("max_hops"),
+        )
+        .withColumn("conflict", f.col("contents") > 1)
+    )

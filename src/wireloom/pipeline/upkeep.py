@@ -1,0 +1,79 @@
+"""Looking after the tables: what is behind, small files together, old files away."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from wireloom.capture.reader import Damage, known_sums, read_segment
+from wireloom.capture.segment import segments
+from wireloom.pipeline import declared
+from wireloom.pipeline.catalogue import all_tables
+from wireloom.pipeline.tables import Store
+
+
+class TableStatus(NamedTuple):
+    """One table as it is now."""
+
+    name: str
+    version: int
+    files: int
+    rows: int
+
+
+class Status(NamedTuple):
+    """Everything as it is now."""
+
+    captured: int
+    stored: int
+    damaged: list[Damage]
+    tables: list[TableStatus]
+
+    @property
+    def behind(self) -> int:
+        """Captured rows that are in no table yet, those in damaged batches left out."""
+        return self.captured - sum(one.rows for one in self.damaged) - self.stored
+
+
+def status(captures: Path, store: Store) -> Status:
+    """What is captured, what is stored, and what cannot be read."""
+    found = list(segments(captures))
+    tables = [_status(store, table.name) for table in all_tables()]
+    stored = {table.name: table.rows for table in tables}
+    return Status(
+        sum(sum_.rows for segment in found for sum_ in known_sums(segment)),
+        stored[declared.frames().name] + stored[declared.quarantine().name],
+        [one for segment in found for one in read_segment(segment) if isinstance(one, Damage)],
+        tables,
+    )
+
+
+def compact(store: Store) -> dict[str, int]:
+    """Puts small files together; gives how many files went away, by table."""
+    gone = {}
+    for table in all_tables():
+        opened = store.open(table.name)
+        if opened is not None:
+            metrics = opened.optimize.compact()
+            gone[table.name] = int(metrics["numFilesRemoved"]) - int(metrics["numFilesAdded"])
+    return gone
+
+
+def vacuum(store: Store, *, hours: int) -> dict[str, int]:
+    """Deletes files that no version of the last `hours` needs; gives how many, by table."""
+    gone = {}
+    for table in all_tables():
+        opened = store.open(table.name)
+        if opened is not None:
+            deleted = opened.vacuum(
+                retention_hours=hours, dry_run=False, enforce_retention_duration=False
+            )
+            gone[table.name] = len(deleted)
+    return gone
+
+
+def _status(store: Store, name: str) -> TableStatus:
+    opened = store.open(name)
+    if opened is None:
+        return TableStatus(name, -1, 0, 0)
+    actions = opened.get_add_actions(flatten=True)
+    counts = actions.column("num_records").to_pylist()
+    return TableStatus(name, opened.version(), len(counts), sum(int(n or 0) for n in counts))

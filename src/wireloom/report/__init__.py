@@ -1,0 +1,1 @@
+"""What the tables say, for people: the books, the times, the reasons, one message's life."""

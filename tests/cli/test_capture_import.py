@@ -1,0 +1,157 @@
+"""`wireloom capture import`."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from rich.console import Console
+
+from capture.made import raws
+from capture.wire import Talk, on_ethernet, pcap_of, pcapng_of, udp_ip
+from support.cases import case
+from wireloom.capture.segment import segments
+from wireloom.capture.writer import CaptureWriter
+from wireloom.cli import capture_import
+from wireloom.cli.main import wireloom
+
+MESH = case("myriadmesh").frames[0]
+HUB = next(raw for raw in case("signalhub").frames if raw.startswith(b"{"))
+LINE = {
+    "captured_at": 1,
+    "node": "a",
+    "protocol": None,
+    "link": "udp",
+    "direction": "in",
+    "peer": None,
+    "raw": MESH.hex(),
+}
+
+
+def run(data: Path, *args: str | Path) -> Result:
+    command = ["capture", "import", "--data", str(data), *map(str, args)]
+    return CliRunner().invoke(wireloom, command)
+
+
+def saved(tmp_path: Path, name: str, raw: bytes) -> Path:
+    path = tmp_path / name
+    path.write_bytes(raw)
+    return path
+
+
+def packets() -> list[bytes]:
+    talk = Talk("/hub")
+    talk.say(True, HUB.decode())
+    return [on_ethernet(udp_ip(MESH)), on_ethernet(udp_ip(b"query", dport=53)), *talk.packets()]
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"), [("a.pcap", pcap_of(packets())), ("b.pcapng", pcapng_of(packets()))]
+)
+def test_savefiles_are_told_by_their_first_bytes(tmp_path: Path, name: str, raw: bytes) -> None:
+    result = run(tmp_path, saved(tmp_path, name, raw))
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines() == [
+        "taken 2: myriadmesh 1, signalhub 1",
+        "passed over 1: a datagram of another protocol 1",
+        "refused 0",
+    ]
+    assert raws(tmp_path / "captures") == [MESH, HUB]
+    assert {one.node for one in segments(tmp_path / "captures")} == {name[0]}
+
+
+def test_the_node_can_be_named(tmp_path: Path) -> None:
+    run(tmp_path, saved(tmp_path, "a.pcap", pcap_of(packets())), "--node", "probe")
+    assert {one.node for one in segments(tmp_path / "captures")} == {"probe"}
+
+
+def test_a_bad_line_is_refused_with_its_number_and_the_rest_is_taken(tmp_path: Path) -> None:
+    text = json.dumps(LINE) + "\nnot JSON\n" + json.dumps({**LINE, "node": "b"})
+    result = run(tmp_path, saved(tmp_path, "a.jsonl", text.encode()))
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        "taken 2: myriadmesh 2",
+        "passed over 0",
+        "refused 1: not a captured frame 1",
+    ]
+    assert "a.jsonl, line 2: not a captured frame: " in result.stderr
+    assert [one.node for one in segments(tmp_path / "captures")] == ["a", "b"]
+
+
+def test_many_refusals_are_counted_and_the_first_are_told(tmp_path: Path) -> None:
+    result = run(tmp_path, saved(tmp_path, "a.jsonl", b'{"x":1}\n' * 100))
+    assert "refused 100" in result.stdout
+    assert result.stderr.count("not a captured frame") == capture_import.MAX_TOLD
+
+
+def test_several_files_at_once(tmp_path: Path) -> None:
+    lines = saved(tmp_path, "a.jsonl", json.dumps(LINE).encode())
+    packets_ = saved(tmp_path, "b.pcap", pcap_of(packets()))
+    result = run(tmp_path, lines, packets_)
+    assert "taken 3" in result.stdout
+
+
+@pytest.mark.parametrize("raw", [b"\x7fELF", b"plain text"])
+def test_a_file_of_another_kind_is_refused(tmp_path: Path, raw: bytes) -> None:
+    result = run(tmp_path, saved(tmp_path, "a.bin", raw))
+    assert result.exit_code == 1
+    assert "neither pcap nor pcapng nor JSON lines" in result.stderr
+
+
+def test_an_empty_file_holds_no_frames(tmp_path: Path) -> None:
+    result = run(tmp_path, saved(tmp_path, "a.jsonl", b""))
+    assert result.exit_code == 0
+    assert "taken 0" in result.stdout
+
+
+@pytest.mark.parametrize("format_", ["pcap", "pcapng"])
+def test_a_format_that_is_said_and_is_not_so_is_refused(tmp_path: Path, format_: str) -> None:
+    result = run(tmp_path, saved(tmp_path, "a.jsonl", b"{}"), "--format", format_)
+    assert result.exit_code == 1
+    assert f"file header: not a {format_} file" in result.stderr
+
+
+def test_frames_that_no_protocol_knows_are_kept(tmp_path: Path) -> None:
+    text = json.dumps({**LINE, "raw": "00ff"})
+    result = run(tmp_path, saved(tmp_path, "a.jsonl", text.encode()))
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "taken 1: unknown 1")
+    assert raws(tmp_path / "captures") == [b"\x00\xff"]
+
+
+@pytest.mark.parametrize("args", [(), ("/nonexistent.pcap",), ("--format", "smtp")])
+def test_misuse_ends_with_status_two(tmp_path: Path, args: tuple[str, ...]) -> None:
+    assert run(tmp_path, *args).exit_code == 2
+
+
+def test_a_node_that_cannot_be_a_name_is_misuse(tmp_path: Path) -> None:
+    path = saved(tmp_path, "a.pcap", pcap_of(packets()))
+    result = run(tmp_path, path, "--node", "")
+    assert result.exit_code == 2
+    assert "--node" in result.stderr
+
+
+def test_a_directory_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "captures").write_text("a file in the way")
+    result = run(tmp_path, saved(tmp_path, "a.jsonl", json.dumps(LINE).encode()))
+    assert result.exit_code == 1
+    assert "does not take the frames: File exists. The import stopped." in result.stderr
+
+
+def test_a_node_that_another_process_writes_is_one_sentence(tmp_path: Path) -> None:
+    with CaptureWriter(tmp_path / "captures", "a"):
+        result = run(tmp_path, saved(tmp_path, "a.jsonl", json.dumps(LINE).encode()))
+    assert result.exit_code == 1
+    assert "another process is writing frames of a" in result.stderr
+
+
+def test_progress_is_shown_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+
+    def console(*, stderr: bool) -> Console:
+        assert stderr
+        return Console(file=screen, force_terminal=True, width=80)
+
+    monkeypatch.setattr(capture_import, "Console", console)
+    run(tmp_path, saved(tmp_path, "long.jsonl", json.dumps(LINE).encode()))
+    assert "long.jsonl" in screen.getvalue()

@@ -1,0 +1,72 @@
+from collections.abc import Callable
+
+import pytest
+
+from generate.rehearsal import NOON_US, Rehearsal
+from wireloom.generate.dtn_data import DtnConversations
+from wireloom.generate.timeline import END_US
+from wireloom.generate.truth import State
+from wireloom.protocols.dtn.messages import Bundle, DeliveryAck, DeliveryCancel
+
+Kind = Callable[[DtnConversations], Callable[[int], None]]
+
+FATES: list[tuple[Kind, State]] = [
+    (lambda t: t.delivered, State.DELIVERED),
+    (lambda t: t.delivered_to_node, State.DELIVERED),
+    (lambda t: t.cancelled_as_acked, State.DELIVERED),
+    (lambda t: t.recalled_too_late, State.DELIVERED),
+    (lambda t: t.published, State.DELIVERED),
+    (lambda t: t.to_cluster, State.DELIVERED),
+    (lambda t: t.invited, State.DELIVERED),
+    (lambda t: t.membership_changed, State.DELIVERED),
+    (lambda t: t.configured, State.DELIVERED),
+    (lambda t: t.recalled, State.CANCELLED),
+    (lambda t: t.expired_at_origin, State.EXPIRED),
+    (lambda t: t.expired_by_word, State.EXPIRED),
+    (lambda t: t.lost, State.LOST),
+    (lambda t: t.waiting, State.IN_FLIGHT),
+]
+
+
+def talk() -> tuple[DtnConversations, Rehearsal]:
+    rehearsal = Rehearsal("dtn")
+    return DtnConversations(rehearsal.scene), rehearsal
+
+
+@pytest.mark.parametrize(("kind", "state"), FATES)
+def test_each_kind_of_conversation_has_its_fate(kind: Kind, state: State) -> None:
+    conversations, rehearsal = talk()
+    kind(conversations)(NOON_US)
+    assert [row.state for row in rehearsal.rows] == [state]
+
+
+def test_what_would_be_decided_after_the_end_is_still_open() -> None:
+    conversations, rehearsal = talk()
+    conversations.recalled(END_US - 1_000_000)
+    assert [row.state for row in rehearsal.rows] == [State.IN_FLIGHT]
+
+
+def test_the_destination_answers_with_a_receipt_in_a_bundle_of_its_own() -> None:
+    conversations, rehearsal = talk()
+    conversations.delivered(NOON_US)
+    receipts = [one for one in rehearsal.messages() if isinstance(one.payload, DeliveryAck)]
+    assert {one.payload.from_uid.hex() for one in receipts} == {rehearsal.rows[0].destination}
+    assert {one.payload.msg_id.hex() for one in receipts} == {rehearsal.rows[0].message_id}
+
+
+def test_a_recall_is_by_the_origin() -> None:
+    conversations, rehearsal = talk()
+    conversations.recalled(NOON_US)
+    first = rehearsal.messages()[0]
+    recalls = [one for one in rehearsal.messages() if isinstance(one.payload, DeliveryCancel)]
+    assert isinstance(first, Bundle)
+    assert {one.header.src_pub for one in recalls} == {first.header.src_pub}
+
+
+def test_the_opening_subscribes_and_forging_is_counted() -> None:
+    conversations, rehearsal = talk()
+    conversations.opening(NOON_US)
+    assert rehearsal.types() == {"SubMsg"}
+    conversations.lost(NOON_US)
+    conversations.forge(NOON_US)
+    assert rehearsal.truth.counts()["forged"] == 1

@@ -1,0 +1,64 @@
+"""Ingest: each frame exactly once."""
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from wireloom.capture.record import Captured, Direction
+from wireloom.capture.writer import CaptureWriter
+from wireloom.pipeline import declared
+from wireloom.pipeline.stages.ingest import Ingested, ingest
+from wireloom.pipeline.tables import Store
+
+
+def write(folder: Path, raws: list[bytes]) -> None:
+    with CaptureWriter(folder, "n") as writer:
+        for raw in raws:
+            writer.append(
+                Captured(
+                    captured_at=1_700_000_000_000_000,
+                    node="n",
+                    protocol="uep12",
+                    link="udp",
+                    direction=Direction.IN,
+                    raw=raw,
+                )
+            )
+
+
+def bring(spark: SparkSession, folder: Path) -> list[Ingested]:
+    told: list[Ingested] = []
+    query = ingest(spark, folder / "captures", Store(folder / "tables"), told=told.append)
+    query.awaitTermination()
+    return told
+
+
+def test_good_and_refused_frames_go_to_their_tables_once(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    write(tmp_path / "captures", [bytes.fromhex("792000"), b"nonsense"])
+    assert bring(spark, tmp_path) == [Ingested(0, 1, 1)]
+    assert bring(spark, tmp_path) == []
+    write(tmp_path / "captures", [bytes.fromhex("792000")])
+    assert [one[1:] for one in bring(spark, tmp_path)] == [(1, 0)]
+    store = Store(tmp_path / "tables")
+    frames = store.read(spark, declared.frames()).orderBy("sighting").collect()
+    assert [row.sighting for row in frames] == ["n#0", "n#2"]
+    (refused,) = store.read(spark, declared.quarantine()).collect()
+    assert (refused.sighting, refused.reason, bytes(refused.raw)) == (
+        "n#1",
+        "malformed",
+        b"nonsense",
+    )
+
+
+def test_a_batch_that_was_committed_is_not_stored_again(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    write(tmp_path / "captures", [bytes.fromhex("792000")])
+    bring(spark, tmp_path)
+    commits = tmp_path / "tables" / "_checkpoints" / "ingest" / "commits"
+    for name in ("0", ".0.crc"):  # as if it had been killed just before
+        (commits / name).unlink()
+    assert bring(spark, tmp_path) == [Ingested(0, 0, 0)]
+    assert Store(tmp_path / "tables").read(spark, declared.frames()).count() == 1

@@ -1,0 +1,86 @@
+"""The whole pipeline: the books, the truth, and that repetition changes nothing."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from support.corpus import counts, fates, generated, rows, same_tables, truth
+from wireloom.lake import Lake
+from wireloom.pipeline.catalogue import all_tables
+from wireloom.pipeline.run import Told, run, watch
+from wireloom.pipeline.tables import Store
+
+
+def test_every_fate_is_the_true_one(corpus: Path, tables: Path) -> None:
+    assert fates(tables) == truth(corpus)
+
+
+def test_the_books_balance(corpus: Path, tables: Path) -> None:
+    expected = counts(corpus)
+    lake = Lake(tables)
+    (stored,) = lake.rows(
+        "SELECT (SELECT count(*) FROM frames) AS f, (SELECT count(*) FROM quarantine) AS q"
+    )
+    assert stored["f"] == sum(expected["frames"].values())
+    assert stored["q"] == sum(expected["quarantine"].values())
+    assert int(str(stored["f"])) + int(str(stored["q"])) == expected["captured"]
+
+
+def test_a_second_run_changes_nothing(spark: SparkSession, corpus: Path, tables: Path) -> None:
+    store = Store(tables)
+    before = {table.name: store.version(table.name) for table in all_tables()}
+    ran = run(spark, corpus / "captures", store)
+    assert (ran.frames, ran.quarantine, ran.tables) == (0, 0, {})
+    assert {table.name: store.version(table.name) for table in all_tables()} == before
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return generated(tmp_path_factory.mktemp("small"), frames=1000, seed=3)
+
+
+@pytest.fixture(scope="module")
+def whole(spark: SparkSession, small: Path) -> Path:
+    run(spark, small / "captures", Store(small / "tables"))
+    return small / "tables"
+
+
+def test_slices_in_any_order_give_the_tables_of_one_run(
+    spark: SparkSession, small: Path, whole: Path, tmp_path: Path
+) -> None:
+    names = sorted(path.name for path in (small / "captures").glob("*.arrow"))
+    arriving = tmp_path / "captures"
+    arriving.mkdir()
+    for part in (names[1::2], names[::2]):
+        for name in part:
+            for path in (small / "captures").glob(f"{name.removesuffix('.arrow')}.*"):
+                shutil.copy(path, arriving)
+        run(spark, arriving, Store(tmp_path / "tables"))
+    same_tables(whole, tmp_path / "tables")
+
+
+def test_watching_gives_the_tables_of_one_run(
+    spark: SparkSession, small: Path, whole: Path, tmp_path: Path
+) -> None:
+    done: set[str] = set()
+    told = Told(lambda _: None, lambda _: None, lambda name, _: done.add(name))
+    watch(
+        spark,
+        small / "captures",
+        Store(tmp_path / "tables"),
+        told=told,
+        stopped=_when(lambda: "traffic" in done, tmp_path / "tables", whole),
+    )
+    same_tables(whole, tmp_path / "tables")
+
+
+def _when(ready: Callable[[], bool], tables: Path, whole: Path) -> Callable[[], bool]:
+    """Stops when the tables have as many fates as they should."""
+
+    def stopped() -> bool:
+        return ready() and len(rows(tables, "traffic")) == len(rows(whole, "traffic"))
+
+    return stopped

@@ -1,0 +1,57 @@
+"""Delta tables: whole commits, each once, readable by anyone."""
+
+from pathlib import Path
+
+import polars
+from pyspark.sql import SparkSession
+
+from wireloom.pipeline.tables import Column, Store, Table
+
+TABLE = Table(
+    "numbers",
+    "Numbers.",
+    (Column("n", "bigint", "A number."), Column("word", "string", "Its name.")),
+    ("n",),
+)
+
+
+def test_a_commit_that_was_made_is_not_made_again(spark: SparkSession, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    rows = spark.createDataFrame([(1, "one"), (2, "two")], TABLE.schema)
+    assert store.done(TABLE.name, "app") == -1
+    assert store.append(TABLE, rows, app="app", version=0) == 2
+    assert store.append(TABLE, rows, app="app", version=0) == 0
+    assert store.append(TABLE, rows, app="other", version=0) == 2
+    assert store.read(spark, TABLE).count() == 4
+    assert store.done(TABLE.name, "app") == 0
+
+
+def test_replacing_leaves_the_new_rows_only(spark: SparkSession, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for version, rows in enumerate(([(1, "one"), (2, "two")], [(3, "three")], [])):
+        frame = spark.createDataFrame(rows, TABLE.schema)
+        store.replace(TABLE, frame, app="app", version=version)
+        found = [tuple(row) for row in store.read(spark, TABLE).orderBy("n").collect()]
+        assert found == rows
+
+
+def test_a_table_that_is_not_there_has_no_rows(spark: SparkSession, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert store.open(TABLE.name) is None
+    assert store.version(TABLE.name) == -1
+    assert store.read(spark, TABLE).collect() == []
+    assert store.read(spark, TABLE).columns == ["n", "word"]
+
+
+def test_another_delta_reader_opens_the_tables(tables: Path) -> None:
+    fates = polars.read_delta(str(tables / "fates"))
+    assert fates.height > 0
+    assert set(fates["state"].unique()) <= {
+        "delivered",
+        "cancelled",
+        "rejected",
+        "expired",
+        "in_flight",
+        "lost",
+    }
+    assert polars.read_delta(str(tables / "frames")).height > 0

@@ -1,0 +1,65 @@
+"""A generated corpus and its truth."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from wireloom.generate.corpus import Wish, generate
+from wireloom.lake import Lake
+from wireloom.pipeline.catalogue import all_tables
+
+Key = tuple[str, str, str | None]
+Fate = tuple[str, str | None]
+
+
+def generated(folder: Path, *, frames: int, seed: int) -> Path:
+    """A corpus with damage, forgery and relayed frames; gives its folder."""
+    generate(folder, Wish(frames=frames, seed=seed, damage=0.02, forged=0.01, sightings=5))
+    return folder
+
+
+def truth(folder: Path) -> dict[Key, Fate]:
+    """What the right fates are."""
+    lines = (folder / "truth.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    return {
+        (row["protocol"], row["message_id"], row["destination"]): (row["state"], row["reason"])
+        for row in rows
+    }
+
+
+def counts(folder: Path) -> dict[str, Any]:
+    """What the right numbers are."""
+    found: dict[str, Any] = json.loads((folder / "truth-counts.json").read_text())
+    return found
+
+
+def fates(tables: Path) -> dict[Key, Fate]:
+    """What the tables say."""
+    rows = Lake(tables).rows("SELECT protocol, message_id, destination, state, reason FROM fates")
+    found = {
+        (str(row["protocol"]), str(row["message_id"]), _text(row["destination"])): (
+            str(row["state"]),
+            _text(row["reason"]),
+        )
+        for row in rows
+    }
+    assert len(found) == len(rows), "a message and destination has two rows"
+    return found
+
+
+def rows(tables: Path, name: str) -> list[str]:
+    """All rows of a table, in an order of their own."""
+    found = Lake(tables).rows(f'SELECT * FROM "{name}"')
+    return sorted(repr(sorted(row.items())) for row in found)
+
+
+def same_tables(one: Path, other: Path) -> None:
+    """Refuses two roots whose tables differ; `runs` tells of the runs themselves."""
+    for table in all_tables():
+        if table.name != "runs":
+            assert rows(one, table.name) == rows(other, table.name), table.name
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
