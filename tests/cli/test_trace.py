@@ -20,7 +20,9 @@ def test_a_message_of_every_protocol_can_be_traced(tables: Path) -> None:
     )
     assert len(rows) == 5
     for row in rows:
-        text = run(tables.parent, str(row["id"])).stdout
+        result = run(tables.parent, str(row["id"]))
+        text = result.stdout
+        assert result.exit_code == 0
         assert str(row["id"]) in text
         assert str(row["state"]) in text
         assert "+0.0 ms" in text

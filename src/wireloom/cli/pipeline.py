@@ -146,4 +146,4 @@ def _told(progress: Progress, task: Any) -> running.Told:
 
 def _print(lines: dict[str, str]) -> None:
     for name, text in lines.items():
-        click.echo(f"{name:<15} {text}")
+        click.echo(f"{name:<17} {text}")

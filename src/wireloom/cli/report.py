@@ -52,7 +52,7 @@ def _head(console: Console, captured: dict[str, Any]) -> None:
 
 
 def _books(books: dict[str, dict[str, int]]) -> Table:
-    table = Table("protocol", "sent", "=", *STATES, title="The books", title_justify="left")
+    table = _table("The books", "protocol", "sent", "", *STATES)
     for name, entry in books.items():
         balanced = entry["sent"] == sum(entry[state] for state in STATES)
         numbers = [f"{entry[state]:,}" for state in STATES]
@@ -61,16 +61,30 @@ def _books(books: dict[str, dict[str, int]]) -> Table:
 
 
 def _latency(latency: dict[str, dict[str, Any]]) -> Table:
-    table = Table("protocol", "delivered", "p50 ms", "p90 ms", "p99 ms", "skewed clocks",
-                  title="Time to delivery", title_justify="left")  # fmt: skip
+    table = _table(
+        "Time to delivery, ms", "protocol", "delivered", "p50", "p90", "p99", "skewed clocks"
+    )
     for name, row in latency.items():
-        times = [f"{row[key]:,.0f}" for key in ("p50_ms", "p90_ms", "p99_ms")]
+        times = [_number(row[key]) for key in ("p50_ms", "p90_ms", "p99_ms")]
         table.add_row(name, f"{row['delivered']:,}", *times, f"{row['skewed']:,}")
     return table
 
 
 def _reasons(reasons: list[dict[str, Any]]) -> Table:
-    table = Table("protocol", "what", "reason", "count", title="Top reasons", title_justify="left")
+    table = _table("Top reasons", "protocol", "what", "reason", "count")
     for row in reasons[:15]:
         table.add_row(row["protocol"], row["what"], row["reason"], f"{row['n']:,}")
     return table
+
+
+def _table(title: str, first: str, *others: str) -> Table:
+    table = Table(title=f"\n{title}", title_justify="left", box=None, padding=(0, 1, 0, 0))
+    table.add_column(first, no_wrap=True)
+    for name in others:
+        table.add_column(name, no_wrap=True, justify="right")
+    return table
+
+
+def _number(value: float | None) -> str:
+    """A time; a protocol whose messages do not say when they were made has none."""
+    return "–" if value is None else f"{value:,.0f}"

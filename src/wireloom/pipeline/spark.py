@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 
 CORES: Final = os.cpu_count() or 1
 
+LOGGING: Final = Path(__file__).with_name("log4j2.properties")
+
 SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": str(CORES),
@@ -29,6 +31,8 @@ SETTINGS: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.memory": "4g",
+    "spark.log.level": "ERROR",
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{LOGGING}",
 }
 """What Wireloom sets; a setting that the caller gives wins."""
 
@@ -57,6 +61,4 @@ def session(
         builder = builder.master(master or f"local[{CORES}]")
     for key, value in {**SETTINGS, **(settings or {})}.items():
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
+    return builder.getOrCreate()
