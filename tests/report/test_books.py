@@ -27,5 +27,8 @@ def test_latency_reasons_and_types_are_there(tables: Path) -> None:
     assert found["latency"]["signalhub"]["p50_ms"] >= 0
     assert {row["reason"] for row in found["reasons"]} >= {"malformed"}
     assert {row["protocol"] for row in found["types"]} == set(found["books"])
+    assert {row["swarm"] for row in found["health"]["swarms"]} == {"swarm-a", "swarm-b"}
+    assert found["health"]["ledger"]["linked"] > 0
+    assert found["health"]["hub_asks"]["answered"] > 0
     assert found["disagreements"] >= 0
     assert found["conflicts"] >= 0

@@ -41,6 +41,7 @@ def command(data: Path, *, as_json: bool, html: Path | None) -> None:
     console.print(_books(found["books"]))
     console.print(_latency(found["latency"]))
     console.print(_reasons(found["reasons"]))
+    console.print(_health(found["health"]))
 
 
 def _head(console: Console, captured: dict[str, Any]) -> None:
@@ -75,6 +76,18 @@ def _reasons(reasons: list[dict[str, Any]]) -> Table:
     for row in reasons[:15]:
         table.add_row(row["protocol"], row["what"], row["reason"], f"{row['n']:,}")
     return table
+
+
+def _health(health: dict[str, Any]) -> str:
+    lines = ["", "Health"]
+    lines += [
+        f"swarm {row['swarm']}: {row['messages']:,} messages, {row['status']}"
+        for row in health["swarms"]
+    ]
+    for title, key in (("ledger", "ledger"), ("hub asks", "hub_asks")):
+        counts = ", ".join(f"{count:,} {name}" for name, count in health[key].items())
+        lines.append(f"{title}: {counts or 'none'}")
+    return "\n".join(lines)
 
 
 def _table(title: str, first: str, *others: str) -> Table:

@@ -27,6 +27,7 @@ def gather(lake: Lake) -> dict[str, Any]:
         "latency": latency(lake),
         "reasons": reasons(lake),
         "types": types(lake),
+        "health": health(lake),
         "disagreements": _one(lake, "SELECT count(*) AS n FROM disagreements"),
         "conflicts": _one(lake, "SELECT count(*) AS n FROM messages WHERE conflict"),
     }
@@ -96,6 +97,24 @@ def types(lake: Lake) -> list[dict[str, Any]]:
         """SELECT protocol, type, count(*) AS frames, count(DISTINCT content) AS distinct_frames,
                   sum(size) AS bytes FROM frames GROUP BY ALL ORDER BY 1, 3 DESC, 2"""
     )
+
+
+def health(lake: Lake) -> dict[str, Any]:
+    """How the swarms, the ledger and the hub's questions are doing."""
+    return {
+        "swarms": lake.rows(
+            """SELECT swarm, messages, missing, gone, status FROM swarms
+               WHERE node IS NULL ORDER BY swarm"""
+        ),
+        "ledger": _tally(lake, "ledger", "state"),
+        "hub_asks": _tally(lake, "hub_asks", "outcome"),
+    }
+
+
+def _tally(lake: Lake, table: str, column: str) -> dict[str, int]:
+    sql = f"SELECT {column} AS c, count(*) AS n FROM {table} GROUP BY 1 ORDER BY 1"  # noqa: S608
+    rows = lake.rows(sql)
+    return {str(row["c"]): int(str(row["n"])) for row in rows}
 
 
 def _one(lake: Lake, sql: str) -> int:

@@ -132,7 +132,9 @@ def _latency(latency: Mapping[str, Row]) -> str:
 
 def _range(name: str, row: Row, longest: float) -> str:
     """A line from the median to the 99th percentile with a dot at the 90th, on a log scale."""
-    left, middle, right = (_on_log(float(row[key] or 0), longest) for key in TIMES)
+    if row["p50_ms"] is None:
+        return ""
+    left, middle, right = (_on_log(float(row[key]), longest) for key in TIMES)
     y = BAR_HEIGHT / 2
     drawn = (
         f'<line x1="{left:.2f}" x2="{max(right, left + 2):.2f}" y1="{y}" y2="{y}" '
