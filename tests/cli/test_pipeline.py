@@ -52,4 +52,4 @@ def test_run_and_watch_in_processes_of_their_own(tmp_path: Path) -> None:
     )
     time.sleep(8)
     watching.send_signal(signal.SIGTERM)
-    assert watching.wait(timeout=120) == 0
+    assert watching.wait(timeout=900) == 0
