@@ -14,7 +14,7 @@ from support.corpus import fates, generated, same_tables, truth
 from wireloom.pipeline.run import run
 from wireloom.pipeline.tables import Store
 
-KILLS = int(os.environ.get("WIRELOOM_KILLS", "2"))
+KILLS = int(os.environ.get("WIRELOOM_KILLS", "5"))
 COMMAND = [sys.executable, "-c", "from wireloom.cli.main import main; main()", "pipeline", "run"]
 
 
@@ -31,7 +31,7 @@ def test_killed_runs_leave_the_tables_of_an_undisturbed_one(
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        time.sleep(random.uniform(4, 16))
+        time.sleep(random.uniform(3, 10))
         killed += process.poll() is None
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -9,6 +9,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from wireloom.capture.record import Captured, Direction
 from wireloom.capture.writer import CaptureWriter
+from wireloom.pipeline import source
 from wireloom.pipeline.source import (
     Slice,
     WireloomSource,
@@ -72,8 +73,10 @@ def test_a_stream_ends_with_what_was_there_when_it_was_told_to(folder: Path) -> 
     assert WireloomStream(folder, 2, 3).getDefaultReadLimit() == ReadMaxRows(3)
 
 
-def test_shares_are_even_and_lose_nothing(folder: Path) -> None:
+def test_shares_are_even_and_lose_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batches = runs(folder, {}, available(folder))
+    assert len(share(batches, 2)) == 1, "a few rows are not worth two shares"
+    monkeypatch.setattr(source, "SHARE_ROWS", 6)
     slices = share(batches, 2)
     assert [len(one.runs) for one in slices] == [2, 1]
     assert share([], 2) == []

@@ -56,11 +56,24 @@ def run(data: Path, root: str | None, master: str | None, conf: tuple[str, ...])
 def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Keep the tables up to date with what is being captured, until interrupted."""
     folder, store = _captures(data), _store(data, root)
-    asked = []
-    for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, lambda number, _: asked.append(number))
+    asked: list[int] = []
+    _hear(asked)
     with _spark(master, conf) as (spark, told):
+        _hear(asked)  # Spark's own handler would end a pass halfway with a traceback
         running.watch(spark, folder, store, told=told, stopped=lambda: bool(asked))
+
+
+@command.command("reprocess")
+@spark_options
+def reprocess(data: Path, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
+    """Decode stored frames anew that another version decoded, and bring all tables up to date."""
+    store = _store(data, root)
+    with _spark(master, conf) as (spark, told):
+        good, bad = running.reprocess(spark, store, told=told)
+    if not good + bad:
+        click.echo("All frames were decoded by this version: nothing to do.")
+        return
+    _print({"frames": f"{good:,} decoded anew", "quarantine": f"{bad:,} refused anew"})
 
 
 @command.command("status")
@@ -95,6 +108,12 @@ def vacuum(data: Path, root: str | None, hours: int) -> None:
     """Delete files that no recent version of a table needs."""
     gone = upkeep.vacuum(_store(data, root), hours=hours)
     _print({name: f"{count:,} files deleted" for name, count in gone.items()})
+
+
+def _hear(asked: list[int]) -> None:
+    """Notes that somebody wants an end, instead of ending at once."""
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda number, _: asked.append(number))
 
 
 def _captures(data: Path) -> Path:

@@ -5,64 +5,97 @@ message, and custodians change three keys of a bundle's header. Two frames of on
 the same and are verified once; one message id with two contents is a conflict.
 """
 
+import struct
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import Final
+from itertools import pairwise
+from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from wireloom.protocols.cthun.chunks import split
-from wireloom.protocols.cthun.constants import ChunkType
-from wireloom.protocols.myriadmesh.header import FLAGS_AT, RELAY, TTL_AT, TYPE_AT
-from wireloom.wire.cursor import Reader
-from wireloom.wire.keys import SIGNATURE_SIZE
+from wireloom.protocols.cthun.constants import (
+    CHUNK_HEADER_SIZE,
+    TYPE_MASK,
+    VERSION_SIZE,
+    ChunkType,
+)
+from wireloom.protocols.dtn.constants import BUNDLE_PREFIX_SIZE, LENGTHS_SIZE
+from wireloom.protocols.myriadmesh.header import FLAGS_AT, RELAY, TTL_AT
+from wireloom.wire.batch import Rows
 
 HASH_SIZE: Final = 16
 
-_UNRELAYED: Final = [bytes([bits & ~RELAY]) for bits in range(256)]
+Part = bytes | memoryview
 
 
 def contents(name: str | None, raws: pa.BinaryArray, decoded: pa.RecordBatch) -> pa.StringArray:
     """The content of every frame; of one that is refused, the hash of its bytes."""
-    fixed = _FIXED.get(name or "", _whole)
-    refused = decoded.column("reason").is_valid().to_pylist()
+    parts = _PARTS.get(name or "", _whole)(raws, decoded)
+    digests = b"".join([blake2b(part, digest_size=HASH_SIZE).digest() for part in parts])
+    every = Rows(np.ones(len(raws), np.bool_))
+    return every.fixed(np.frombuffer(digests, f"V{HASH_SIZE}"))
+
+
+def _whole(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[Part]:
+    del decoded
+    return list(raws.to_pylist())
+
+
+def _mesh(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[Part]:
+    """Each frame with its hop count and relay flag cleared, as when it was signed."""
+    if not len(raws):
+        return []
+    _, offsets, buffer = raws.buffers()
+    bounds = np.frombuffer(offsets, np.int32)[raws.offset :][: len(raws) + 1]
+    data = np.frombuffer(buffer or b"", np.uint8)[bounds[0] : bounds[-1]].copy()
+    bounds = bounds - bounds[0]
+    starts = bounds[:-1][~_refused(decoded)]
+    data[starts + FLAGS_AT] &= 0xFF & ~RELAY
+    data[starts + TTL_AT] = 0
+    view, ends = data.data, bounds.tolist()
+    return [view[begin:end] for begin, end in pairwise(ends)]
+
+
+def _bundles(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[Part]:
+    """A bundle's id covers all but its signature; a bare message has no id, nor has a refused."""
     ids = decoded.column("message_id").to_pylist()
-    known: dict[bytes, str] = {}
-    for raw, bad, id_ in zip(raws.to_pylist(), refused, ids, strict=True):
-        if raw not in known:
-            part = raw if bad else fixed(raw, id_)
-            known[raw] = blake2b(part, digest_size=HASH_SIZE).hexdigest()
-    return pa.array([known[raw] for raw in raws.to_pylist()], pa.string())
+    return [
+        raw if id_ is None else id_.encode() + raw[LENGTHS_SIZE:BUNDLE_PREFIX_SIZE]
+        for raw, id_ in zip(raws.to_pylist(), ids, strict=True)
+    ]
 
 
-def _whole(raw: bytes, id_: str | None) -> bytes:
-    del id_
-    return raw
+def _chunks(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[Part]:
+    refused = _refused(decoded).tolist()
+    return [
+        raw if bad else b"\0".join(_said(raw))
+        for raw, bad in zip(raws.to_pylist(), refused, strict=True)
+    ]
 
 
-def _mesh(raw: bytes, id_: str | None) -> bytes:
-    """The frame with its hop count and relay flag cleared, as when it was signed."""
-    del id_
-    return b"".join(
-        (raw[:FLAGS_AT], _UNRELAYED[raw[FLAGS_AT]], raw[TYPE_AT:TTL_AT], raw[TTL_AT + 1 :])
-    )
+def _said(raw: bytes) -> list[bytes]:
+    """Envelope and data of a Cthun message that is known to be sound."""
+    said = []
+    begin = VERSION_SIZE
+    while begin < len(raw):
+        descriptor, size = _CHUNK.unpack_from(raw, begin)
+        begin += CHUNK_HEADER_SIZE + size
+        if descriptor & TYPE_MASK != _DEBUG:
+            said.append(raw[begin - size : begin])
+    return said
 
 
-def _bundle(raw: bytes, id_: str | None) -> bytes:
-    """A bundle's id covers all but its signature; a bare message has no id."""
-    if id_ is None:
-        return raw
-    return id_.encode() + Reader(raw, offset=8).take(SIGNATURE_SIZE, "signature")
+def _refused(decoded: pa.RecordBatch) -> npt.NDArray[Any]:
+    refused: npt.NDArray[Any] = decoded.column("reason").is_valid().to_numpy(zero_copy_only=False)
+    return refused
 
 
-def _chunks(raw: bytes, id_: str | None) -> bytes:
-    del id_
-    chunks = split(raw, lenient=True).chunks
-    return b"\0".join(chunk.content for chunk in chunks if chunk.type is not ChunkType.DEBUG)
-
-
-_FIXED: Final[dict[str, Callable[[bytes, str | None], bytes]]] = {
+_CHUNK: Final = struct.Struct(">Bi")
+_DEBUG: Final = int(ChunkType.DEBUG)
+_PARTS: Final[dict[str, Callable[[pa.BinaryArray, pa.RecordBatch], list[Part]]]] = {
     "cthun": _chunks,
-    "dtn": _bundle,
+    "dtn": _bundles,
     "myriadmesh": _mesh,
 }

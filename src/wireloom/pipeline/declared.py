@@ -1,20 +1,33 @@
 """The tables that ingest fills: what was captured, decoded or refused."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from wireloom.pipeline.decoding import schema
-from wireloom.pipeline.tables import Column, Store, Table, columns_of
+from wireloom.pipeline.tables import Column, File, Store, Table, columns_of
 from wireloom.registry import NAMES
 
 REFUSAL: Final = ("reason", "detail", "offset")
+FEW: Final = 200_000
+"""Rows that are cheaper to take to one place than to make a Spark job of."""
+
+REWRITTEN: Final = "rewritten"
+"""The application that says when frames were decoded anew."""
+
+SLICE: Final = "slice"
+"""A column of these tables, and the application that counts their slices."""
+
 KIND: Final = "kind"
 """Says which table a row goes to; no table has it as a column."""
 
 MEANINGS: Final = {
     "sighting": "The row's identity: node, `#`, and the frame's sequence number there.",
+    "slice": "The micro-batch that brought it, counted from 0.",
     "captured_at": "When the node saw the frame, by the node's clock.",
     "node": "The node that saw it.",
     "protocol": "What it is.",
@@ -83,6 +96,7 @@ def quarantine() -> Table:
     """One row a sighting of a frame that does not decode."""
     wanted = [
         "sighting",
+        "slice",
         "captured_at",
         "node",
         "protocol",
@@ -114,19 +128,95 @@ def ingested() -> tuple[Table, ...]:
     return frames(), quarantine(), batched()
 
 
-def version(store: Store) -> int:
-    """Grows with every commit of ingest."""
-    return sum(store.version(table.name) for table in ingested())
+@cache
+def stored(table: Table) -> pa.Schema:
+    """The columns of one of these tables, for workers: Arrow alone knows them there."""
+    known = {field.name: field for field in (*schema(), pa.field(SLICE, pa.int64()))}
+    return pa.schema([known[column.name] for column in table.columns])
 
 
-def decoded(spark: SparkSession, store: Store) -> DataFrame:
-    """All frames that decode, batched ones included."""
-    return store.read(spark, frames()).union(store.read(spark, batched()))
+def last_slice(store: Store) -> int:
+    """The last slice that all tables of ingest have; -1 if there is none."""
+    return min(store.done(table.name, SLICE) for table in ingested())
+
+
+def next_slice(store: Store) -> int:
+    """The slice to come, or the one that a crash left in some tables and not in others."""
+    done = [store.done(table.name, SLICE) for table in ingested()]
+    return max(done) if min(done) < max(done) else max(done) + 1
+
+
+def rewritten(store: Store) -> int:
+    """The last slice when frames were decoded anew; -1 if they never were."""
+    return store.done(frames().name, REWRITTEN)
+
+
+def decoded(
+    spark: SparkSession, store: Store, *, after: int = -1, upto: int | None = None
+) -> DataFrame:
+    """All frames that decode, batched ones included, or those of some slices."""
+    last = last_slice(store) if upto is None else upto
+    parts = [store.read(spark, table, _since(store, table, after)) for table in _both()]
+    return parts[0].union(parts[1]).where(f"{SLICE} > {after} and {SLICE} <= {last}")
+
+
+def few(store: Store, *, after: int) -> bool:
+    """Whether what came after a slice is little enough to be gathered in one place."""
+    if after < 0:
+        return False
+    return sum(file.rows for table in _both() for file in _since(store, table, after)) <= FEW
+
+
+def gathered(store: Store, columns: Sequence[str], *, after: int, upto: int) -> pa.Table:
+    """Some columns of the frames of some slices, without Spark."""
+    parts = [
+        rows.filter((pc.field(SLICE) > after) & (pc.field(SLICE) <= upto))
+        for table in _both()
+        for _, rows in store.scan(table, [*columns, SLICE], _since(store, table, after))
+    ]
+    return pa.concat_tables(parts) if parts else _nothing(columns)
+
+
+def related(store: Store, columns: Sequence[str], ids: pa.Array, *, upto: int) -> pa.Table:
+    """Some columns of the frames that have one of these ids or refer to one."""
+    parts = []
+    for table in _both():
+        for file, mentioned in store.scan(table, ["message_id", "reply_to"]):
+            hit = pc.or_kleene(
+                pc.is_in(mentioned.column("message_id"), value_set=ids),
+                pc.is_in(mentioned.column("reply_to"), value_set=ids),
+            )
+            if pc.any(hit).as_py():
+                ((_, rows),) = store.scan(table, [*columns, SLICE], [file])
+                parts.append(rows.filter(hit).filter(pc.field(SLICE) <= upto))
+    return pa.concat_tables(parts) if parts else _nothing(columns)
+
+
+def horizon_ms(store: Store) -> int:
+    """The latest capture."""
+    tables = (frames(), quarantine())
+    times = [file.latest for table in tables for file in store.files(table.name)]
+    return max(int(at.timestamp() * 1000) for at in times if at is not None)
+
+
+def _nothing(columns: Sequence[str]) -> pa.Table:
+    wanted = {name.partition(".")[0] for name in columns}
+    fields = [field for field in frames().arrow if field.name in wanted]
+    return pa.schema(fields).empty_table()
+
+
+def _both() -> tuple[Table, Table]:
+    return frames(), batched()
+
+
+def _since(store: Store, table: Table, after: int) -> list[File]:
+    return [file for file in store.files(table.name) if file.last > after]
 
 
 def _columns() -> tuple[Column, ...]:
-    return tuple(
+    first, *others = [
         column._replace(unit=UNITS.get(column.name, ""))
         for column in columns_of(schema(), MEANINGS)
         if column.name != KIND
-    )
+    ]
+    return first, Column(SLICE, "bigint", MEANINGS[SLICE]), *others

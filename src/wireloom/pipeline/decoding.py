@@ -70,27 +70,23 @@ def decode_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _decode_rows(batch: pa.RecordBatch) -> pa.RecordBatch:
-    names = batch.column("protocol").to_numpy(zero_copy_only=False)
-    parts: list[pa.Table] = []
-    places: list[np.ndarray[Any, np.dtype[np.int64]]] = []
-    for name in [*NAMES, None]:
-        chosen = np.flatnonzero(names == name) if name else _strangers(names)
-        if len(chosen):
-            rows = batch if len(chosen) == batch.num_rows else batch.take(pa.array(chosen))
-            parts.append(pa.Table.from_batches([_decoded(rows, name)]))
-            places.append(chosen)
-    if not parts:
+    """Protocol by protocol; most batches are of one."""
+    places = _places(batch.column("protocol"))
+    if len(places) == 1:
+        return _decoded(batch, *places)
+    if not places:
         return pa.RecordBatch.from_pylist([], schema=schema())
-    joined = pa.concat_tables(parts).combine_chunks()
-    if len(parts) > 1:
-        joined = joined.take(pa.array(np.argsort(np.concatenate(places), kind="stable")))
-    return pa.RecordBatch.from_arrays(
-        [column.combine_chunks() for column in joined.columns], schema=schema()
-    )
+    parts = [_decoded(batch.take(pa.array(chosen)), name) for name, chosen in places.items()]
+    order = np.argsort(np.concatenate(list(places.values())), kind="stable")
+    return pa.concat_batches(parts).take(pa.array(order))
 
 
-def _strangers(names: Any) -> Any:
-    return np.flatnonzero(~np.isin(names, np.array(NAMES, dtype=object)))
+def _places(protocols: pa.StringArray) -> dict[str | None, np.ndarray[Any, np.dtype[np.int64]]]:
+    """Which rows are of which protocol; None are those of no known one."""
+    # A stranger is not found in the list, and has no index.
+    found = pc.fill_null(pc.index_in(protocols, value_set=pa.array(NAMES)), len(NAMES)).to_numpy()
+    names = [*NAMES, None]
+    return {names[index]: np.flatnonzero(found == index) for index in np.unique(found)}
 
 
 def _decoded(rows: pa.RecordBatch, name: str | None) -> pa.RecordBatch:

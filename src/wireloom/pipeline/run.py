@@ -9,12 +9,17 @@ from typing import Final, NamedTuple
 from pyspark.sql import SparkSession
 
 from wireloom.pipeline import declared
-from wireloom.pipeline.stages.analyse import analyse
+from wireloom.pipeline.stages import reprocess as reprocessing
+from wireloom.pipeline.stages.analyse import analyse, recompute, stalest
+from wireloom.pipeline.stages.follow import FOLLOWED, follow
+from wireloom.pipeline.stages.given import refined
 from wireloom.pipeline.stages.ingest import Ingested, ingest
 from wireloom.pipeline.stages.refine import refine
 from wireloom.pipeline.tables import Column, Store, Table
 
-POLL_SECONDS: Final = 0.2
+POLL_SECONDS: Final = 0.05
+REST: Final = 3
+"""While frames come: for how many times as long as it took, no other table follows one of them."""
 
 RUNS: Final = Table(
     "runs",
@@ -95,24 +100,43 @@ def watch(
 ) -> None:
     """Brings the tables up to date, again and again, until `stopped` says so.
 
-    Frames are stored as they come; the other tables follow in turns.
+    Frames are stored as they come, and the tables that one waits for follow at once. The others
+    take turns, one at a time.
     """
     query = ingest(spark, captures, store, told=told.batch, continuous=True)
+    rest_until = 0.0
     try:
-        seen = -2
         while not stopped() and query.isActive:
-            version = declared.version(store)
-            if version == seen:
-                sleep(POLL_SECONDS)
-                continue
+            came = declared.last_slice(store) > refined(store)
             refine(spark, store)
-            analyse(spark, store, told=told.table)
-            seen = version
+            if not follow(spark, store, told=told.table):
+                recompute(spark, store, FOLLOWED, told=told.table)
+            begin = perf_counter()
+            table = None if came and begin < rest_until else stalest(store)
+            if table is not None:
+                recompute(spark, store, [table], told=told.table)
+                rest_until = perf_counter() + REST * (perf_counter() - begin)
+            elif not came:
+                sleep(POLL_SECONDS)
         failure = query.exception()
         if failure is not None:
             raise failure
     finally:
         query.stop()
+
+
+def reprocess(spark: SparkSession, store: Store, *, told: Told = SILENT) -> tuple[int, int]:
+    """Decodes anew what another version decoded, and brings the other tables up to date.
+
+    Returns:
+        How many frames decode and how many do not, of those that were decoded anew.
+    """
+    counts = reprocessing.reprocess(
+        spark, store, told=lambda done, end: told.stage(f"reprocess: slice {done} of {end}")
+    )
+    refine(spark, store)
+    analyse(spark, store, told=told.table)
+    return counts
 
 
 def _note(spark: SparkSession, store: Store, started_at: datetime, ran: Ran) -> None:

@@ -38,6 +38,8 @@ from wireloom.pipeline.decoding import decode_batch, schema
 
 DEFAULT_MAX_ROWS: Final = 500_000
 DEFAULT_PARTITIONS: Final = 2
+SHARE_ROWS: Final = 20_000
+"""Fewer rows are not worth a share of their own; small batches are decoded together up to this."""
 
 Offset = dict[str, int]
 
@@ -126,6 +128,10 @@ class WireloomStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         """The batches between two offsets, shared out evenly by rows."""
+        return self.shares(start, end)
+
+    def shares(self, start: Offset, end: Offset) -> list[Slice]:
+        """The same, by their own name."""
         return share(runs(self._folder, start, end), self._partitions)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -165,6 +171,7 @@ def runs(folder: Path, start: Offset, end: Offset) -> list[tuple[Segment, int, i
 def share(batches: list[tuple[Segment, int, int, int]], count: int) -> list[Slice]:
     """Batches in at most `count` slices of about the same number of rows."""
     total = sum(rows for *_, rows in batches)
+    count = min(count, max(1, -(-total // SHARE_ROWS)))
     slices: list[list[tuple[Segment, int, int]]] = [[] for _ in range(count)]
     seen = 0
     for segment, first, last, rows in batches:
@@ -177,7 +184,13 @@ def read_slice(partition: InputPartition) -> Iterator[pa.RecordBatch]:
     """The decoded rows of a slice; damaged batches are left out (`pipeline status` counts them)."""
     if not isinstance(partition, Slice):
         raise TypeError(partition)
+    few: list[pa.RecordBatch] = []
     for segment, first, last in partition.runs:
         for batch in read_segment(segment, start=first, stop=last):
             if not isinstance(batch, Damage) and batch.num_rows:
-                yield decode_batch(batch)
+                few.append(batch)
+            if sum(one.num_rows for one in few) >= SHARE_ROWS:
+                yield decode_batch(pa.concat_batches(few))
+                few = []
+    if few:
+        yield decode_batch(pa.concat_batches(few))

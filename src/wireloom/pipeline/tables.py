@@ -1,29 +1,39 @@
-"""Delta tables: Spark writes Parquet, delta-rs commits it in one transaction.
+"""Delta tables: Spark or Arrow writes Parquet, delta-rs commits it in one transaction.
 
 A commit carries an application transaction (who, up to which version). A commit that was
 made already is recognised by it and skipped, so a repeated batch changes nothing, and a
 reader sees whole batches only. Files of a commit that never happened are left for `vacuum`.
 
-Roots are local folders or any location that both Spark and delta-rs can reach.
+A root is a local folder or a location on object storage that Spark, Arrow and delta-rs reach
+alike (`s3a://…`, `gs://…`, `abfss://…`; credentials come from the environment).
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from threading import local
 from typing import Final, NamedTuple, cast
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
+from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 MAX_FILE_RECORDS: Final = 2_000_000
+SMALL_FILE_RECORDS: Final = 20_000
+"""A merge takes files below this along, so that a table of many merges has few files."""
+
+BOUNDED: Final = ("slice", "captured_at")
+"""Columns whose least and greatest value the log keeps for every file."""
 
 
 class Column(NamedTuple):
@@ -52,31 +62,81 @@ class Table(NamedTuple):
         ddl = ", ".join(f"`{column.name}` {column.type}" for column in self.columns)
         return cast("StructType", StructType.fromDDL(ddl))
 
+    @property
+    def arrow(self) -> pa.Schema:
+        """The same for Arrow."""
+        schema = to_arrow_schema(self.schema, timezone="UTC")
+        return pa.schema([field.with_nullable(True) for field in schema])  # noqa: FBT003
+
+
+class File(NamedTuple):
+    """A Parquet file of a table, as the log knows it."""
+
+    path: str
+    """Below the table."""
+
+    rows: int
+    first: int
+    """The first slice of the capture that it has rows of, if the table has slices."""
+
+    last: int
+    """The last one."""
+
+    latest: datetime | None
+    """Its last capture, to the millisecond."""
+
 
 class Store:
     """The tables below one root."""
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(root).rstrip("/")
+        self._delta_root = self.root.replace("s3a://", "s3://", 1)
+        if "://" in self._delta_root:
+            self._disk, self._base = FileSystem.from_uri(self._delta_root)
+        else:
+            self._disk, self._base = LocalFileSystem(), self.root
+        # Reading a log anew costs more with every commit; reading on in it does not.
+        self._opened = local()
 
     def uri(self, name: str) -> str:
-        """Where a table lies."""
+        """Where a table lies, for Spark."""
         return f"{self.root}/{name}"
 
     def open(self, name: str) -> DeltaTable | None:
-        """The table, if it exists."""
+        """The table as it is now, if it exists."""
+        known: dict[str, DeltaTable] = self._opened.__dict__
+        if name in known:
+            known[name].update_incremental()
+            return known[name]
         try:
-            return DeltaTable(self.uri(name))
+            return known.setdefault(name, DeltaTable(f"{self._delta_root}/{name}"))
         except TableNotFoundError:
             return None
 
-    def read(self, spark: SparkSession, table: Table) -> DataFrame:
-        """All rows of a table; none if it does not exist yet."""
-        opened = self.open(table.name)
-        files = opened.file_uris() if opened is not None else []
-        if not files:
+    def files(self, name: str) -> list[File]:
+        """The files that make up a table now."""
+        opened = self.open(name)
+        return [] if opened is None else _files(opened)
+
+    def read(
+        self, spark: SparkSession, table: Table, files: Sequence[File] | None = None
+    ) -> DataFrame:
+        """The rows of a table, or of some of its files; none if it does not exist yet."""
+        chosen = self.files(table.name) if files is None else files
+        if not chosen:
             return spark.createDataFrame([], table.schema)
-        return spark.read.schema(table.schema).parquet(*files)
+        paths = [f"{self.uri(table.name)}/{file.path}" for file in chosen]
+        return spark.read.schema(table.schema).parquet(*paths)
+
+    def scan(
+        self, table: Table, columns: Sequence[str], files: Sequence[File] | None = None
+    ) -> Iterator[tuple[File, pa.Table]]:
+        """Some columns of each file, without Spark; a dot leads into a struct."""
+        for file in self.files(table.name) if files is None else files:
+            path = f"{self._base}/{table.name}/{file.path}"
+            with pq.ParquetFile(path, filesystem=self._disk) as opened:
+                yield file, opened.read(columns=list(columns))
 
     def done(self, name: str, app: str) -> int:
         """Up to which version `app` has committed; -1 if never."""
@@ -93,33 +153,144 @@ class Store:
         """Adds rows in one transaction, unless `app` did so up to `version` before."""
         return self._write(table, rows, mode="append", app=app, version=version)
 
-    def replace(self, table: Table, rows: DataFrame, *, app: str, version: int) -> int:
+    def replace(
+        self,
+        table: Table,
+        rows: DataFrame,
+        *,
+        app: str,
+        version: int,
+        also: Mapping[str, int] | None = None,
+    ) -> int:
         """Makes `rows` all there is, in one transaction, with the same guard."""
-        return self._write(table, rows, mode="overwrite", app=app, version=version)
+        return self._write(table, rows, mode="overwrite", app=app, version=version, also=also)
+
+    def merge(
+        self,
+        table: Table,
+        touched: Mapping[str, pa.Array],
+        rows: pa.Table,
+        *,
+        app: str,
+        version: int,
+    ) -> int:
+        """Puts `rows` in the place of the touched ones, in one transaction, with the same guard.
+
+        Args:
+            table: The table.
+            touched: Values of one or more columns; a row whose columns are all among them goes.
+            rows: What comes.
+            app: As for `append`.
+            version: As for `append`.
+        """
+        if self.done(table.name, app) >= version:
+            return 0
+        hits = {file: _all_among(keys, touched) for file, keys in self.scan(table, list(touched))}
+        gone = [file for file, hit in hits.items() if pc.any(hit).as_py()]
+        if not gone and not rows.num_rows:
+            return self.commit(table, [], {app: version})
+        gone = [file for file in hits if file in gone or file.rows < SMALL_FILE_RECORDS]
+        kept = [
+            whole.filter(pc.invert(hits[file])).cast(table.arrow)
+            for file, whole in self.scan(table, table.arrow.names, gone)
+        ]
+        whole = pa.concat_tables([rows.select(table.arrow.names).cast(table.arrow), *kept])
+        path = f"{uuid4().hex}.parquet"
+        self.make(table.name)
+        with self.writer(table.name, path, table.arrow) as writer:
+            writer.write_table(whole)
+        self.commit(table, [path], {app: version}, gone=gone)
+        return int(rows.num_rows)
 
     def commit(
-        self, table: Table, paths: Iterable[str], *, mode: str, app: str, version: int
+        self,
+        table: Table,
+        paths: Iterable[str],
+        done: Mapping[str, int],
+        *,
+        mode: str = "append",
+        gone: Sequence[File] = (),
     ) -> int:
-        """Commits Parquet files that lie below the table's root; returns their rows."""
-        actions: list[AddAction | RemoveAction] = []
-        rows = 0
-        for path in paths:
-            action, count = _add_action(self.uri(table.name), path)
-            actions.append(action)
-            rows += count
-        schema = Schema.from_arrow(_nullable(to_arrow_schema(table.schema, timezone="UTC")))
+        """Commits Parquet files that lie below the table; returns their rows.
+
+        Args:
+            table: The table.
+            paths: The files that come.
+            done: Who commits, and how far it has got with this.
+            mode: `append`, or `overwrite` for files that are all there is.
+            gone: Files that go.
+        """
+        added = [self._added(table, path) for path in paths]
+        now = int(datetime.now(UTC).timestamp() * 1000)
+        removed = [RemoveAction(file.path, True, now) for file in gone]  # noqa: FBT003
+        schema = Schema.from_arrow(table.arrow)
         opened = self.open(table.name) or DeltaTable.create(
-            self.uri(table.name), schema, name=table.name, description=table.about
+            f"{self._delta_root}/{table.name}", schema, name=table.name, description=table.about
         )
+        transactions = [Transaction(app, version) for app, version in done.items()]
         opened.create_write_transaction(
-            actions,
+            [*[action for action, _ in added], *removed],
             mode,
             schema,
-            commit_properties=CommitProperties(app_transactions=[Transaction(app, version)]),
+            commit_properties=CommitProperties(app_transactions=transactions),
         )
-        return rows
+        return sum(rows for _, rows in added)
 
-    def _write(self, table: Table, rows: DataFrame, *, mode: str, app: str, version: int) -> int:
+    def make(self, name: str) -> None:
+        """Makes the folder of a table, if it is not there."""
+        self._disk.create_dir(f"{self._base}/{name}")
+
+    def writer(self, name: str, path: str, schema: pa.Schema) -> pq.ParquetWriter:
+        """Writes a Parquet file below a table, to be committed when it is closed."""
+        return pq.ParquetWriter(
+            f"{self._base}/{name}/{path}",
+            schema,
+            filesystem=self._disk,
+            compression="zstd",
+            compression_level=1,
+            write_statistics=[column for column in BOUNDED if column in schema.names],
+        )
+
+    def written(self, name: str, folder: str) -> list[str]:
+        """The Parquet files in a folder of a table, relative to the table."""
+        selector = FileSelector(
+            f"{self._base}/{name}/{folder}", recursive=True, allow_not_found=True
+        )
+        found = self._disk.get_file_info(selector)
+        parts = [info.path for info in found if info.path.endswith(".parquet")]
+        return sorted(path.removeprefix(f"{self._base}/{name}/") for path in parts)
+
+    def folders(self, name: str) -> list[str]:
+        """The folders in a folder below the root."""
+        found = self._disk.get_file_info(FileSelector(f"{self._base}/{name}", allow_not_found=True))
+        return sorted(info.base_name for info in found if info.type is FileType.Directory)
+
+    def complete(self, name: str) -> bool:
+        """Whether Spark finished writing a folder below the root."""
+        marker = self._disk.get_file_info(f"{self._base}/{name}/_SUCCESS")
+        return bool(marker.type is FileType.File)
+
+    def move(self, source: str, name: str, folder: str) -> None:
+        """Brings a folder of Parquet files, below the root, to a folder of a table."""
+        for path in self.written(source, ""):
+            target = f"{self._base}/{name}/{folder}"
+            self._disk.create_dir(target)
+            self._disk.move(f"{self._base}/{source}/{path}", f"{target}/{path.rpartition('/')[2]}")
+
+    def remove(self, source: str) -> None:
+        """Deletes a folder below the root."""
+        self._disk.delete_dir(f"{self._base}/{source}")
+
+    def _write(
+        self,
+        table: Table,
+        rows: DataFrame,
+        *,
+        mode: str,
+        app: str,
+        version: int,
+        also: Mapping[str, int] | None = None,
+    ) -> int:
         if self.done(table.name, app) >= version:
             return 0
         folder = uuid4().hex
@@ -127,27 +298,17 @@ class Store:
         chosen.write.option("maxRecordsPerFile", MAX_FILE_RECORDS).parquet(
             f"{self.uri(table.name)}/{folder}"
         )
-        paths = parquet_files(self.uri(table.name), folder)
-        return self.commit(table, paths, mode=mode, app=app, version=version)
+        paths = self.written(table.name, folder)
+        return self.commit(table, paths, {app: version, **(also or {})}, mode=mode)
 
-
-def parquet_files(root: str, folder: str) -> list[str]:
-    """The Parquet files below `folder`, relative to `root`."""
-    base = Path(root)
-    return sorted(str(path.relative_to(base)) for path in (base / folder).rglob("*.parquet"))
-
-
-def _add_action(root: str, path: str) -> tuple[AddAction, int]:
-    full = Path(root) / path
-    status = full.stat()
-    rows = pq.read_metadata(full).num_rows
-    stats = json.dumps({"numRecords": rows})
-    action = AddAction(path, status.st_size, {}, int(status.st_mtime * 1000), True, stats)  # noqa: FBT003
-    return action, rows
-
-
-def _nullable(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([field.with_nullable(True) for field in schema])  # noqa: FBT003
+    def _added(self, table: Table, path: str) -> tuple[AddAction, int]:
+        full = f"{self._base}/{table.name}/{path}"
+        info = self._disk.get_file_info(full)
+        footer = pq.read_metadata(full, filesystem=self._disk)
+        stats = json.dumps({"numRecords": footer.num_rows, **_bounds(footer)})
+        at_ms = int((info.mtime or datetime.now(UTC)).timestamp() * 1000)
+        action = AddAction(path, info.size, {}, at_ms, True, stats)  # noqa: FBT003
+        return action, footer.num_rows
 
 
 def columns_of(schema: pa.Schema, meanings: dict[str, str]) -> tuple[Column, ...]:
@@ -156,3 +317,47 @@ def columns_of(schema: pa.Schema, meanings: dict[str, str]) -> tuple[Column, ...
         Column(field.name, field.dataType.simpleString(), meanings.get(field.name, ""))
         for field in from_arrow_schema(schema)
     )
+
+
+def _files(opened: DeltaTable) -> list[File]:
+    actions = pa.table(opened.get_add_actions(flatten=True))
+    wanted = ("path", "num_records", "min.slice", "max.slice", "max.captured_at")
+    columns = [
+        actions.column(name).to_pylist()
+        if name in actions.column_names
+        else [None] * actions.num_rows
+        for name in wanted
+    ]
+    return [
+        File(path, int(rows or 0), int(first or 0), int(last or 0), latest)
+        for path, rows, first, last, latest in zip(*columns, strict=True)
+    ]
+
+
+def _bounds(footer: pq.FileMetaData) -> dict[str, dict[str, int | str]]:
+    """Least and greatest values of the bounded columns that the file has, for the log."""
+    low: dict[str, int | str] = {}
+    high: dict[str, int | str] = {}
+    names = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
+    for name in BOUNDED:
+        groups = [footer.row_group(group) for group in range(footer.num_row_groups)]
+        known = [group.column(names[name]).statistics for group in groups if name in names]
+        if known and all(one is not None and one.has_min_max for one in known):
+            low[name] = _logged(min(one.min for one in known))
+            high[name] = _logged(max(one.max for one in known))
+    return {"minValues": low, "maxValues": high} if low else {}
+
+
+def _logged(value: int | datetime) -> int | str:
+    """As the Delta log writes it: times to the millisecond."""
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%dT%H:%M:%S}.{value.microsecond // 1000:03}Z"
+    return value
+
+
+def _all_among(keys: pa.Table, touched: Mapping[str, pa.Array]) -> pa.ChunkedArray:
+    """Which rows have all their columns among the touched values."""
+    hit = pa.chunked_array([pa.repeat(True, keys.num_rows)])  # noqa: FBT003
+    for name, values in touched.items():
+        hit = pc.and_(hit, pc.is_in(keys.column(name), value_set=values))
+    return hit

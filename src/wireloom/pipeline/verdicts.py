@@ -5,6 +5,7 @@ the traffic itself, since a public key certifies its own owner by its hash.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import Final
 
 import pyarrow as pa
@@ -19,15 +20,30 @@ from wireloom.protocols.dtn.messages import (
     GroupAnnounceMsg,
     Payment,
 )
+from wireloom.protocols.myriadmesh.constants import HEADER_SIZE, SIGNATURE_SIZE, MessageType
+from wireloom.protocols.myriadmesh.header import (
+    DESTINATION_AT,
+    FLAGS_AT,
+    RELAY,
+    SIGNED,
+    SOURCE_AT,
+    TTL_AT,
+    TYPE_AT,
+)
+from wireloom.protocols.myriadmesh.integrity import node_id
 from wireloom.registry import protocol as protocol_named
 from wireloom.wire.errors import WireError
+from wireloom.wire.keys import verify
 from wireloom.wire.outcome import Auth
 
 CHECKED: Final = ("dtn", "myriadmesh", "uep12")
 """The protocols whose frames carry a proof."""
 
+WANTED: Final = ("protocol", "content", "signer", "raw")
+"""What is judged."""
+
 SCHEMA: Final = pa.schema(
-    [("protocol", pa.string()), ("content", pa.string()), ("auth", pa.string())]
+    [(name, pa.string()) for name in ("protocol", "content", "signer", "auth")]
 )
 
 
@@ -58,9 +74,9 @@ def judge_batches(
 
     def judged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            rows = zip(*[batch.column(name).to_pylist() for name in _WANTED], strict=True)
+            rows = zip(*[batch.column(name).to_pylist() for name in WANTED], strict=True)
             found = [
-                (protocol, content, str(judge(protocol, raw, _known(keys, signer))))
+                (protocol, content, signer, _judge(protocol, raw, _known(keys, signer)).value)
                 for protocol, content, signer, raw in rows
             ]
             columns = [pa.array(list(column), pa.string()) for column in zip(*found, strict=True)]
@@ -68,6 +84,23 @@ def judge_batches(
                 yield pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
     return judged
+
+
+def _judge(protocol: str, raw: bytes, keys: list[bytes]) -> Auth:
+    """What `judge` says, faster for most frames of the mesh, which are known to decode."""
+    if protocol != "myriadmesh" or len(raw) < _SIGNED_SIZE or raw[TYPE_AT] == _DISCOVERY:
+        return judge(protocol, raw, keys)
+    if not raw[FLAGS_AT] & SIGNED:
+        return Auth.UNSIGNED
+    source = raw[SOURCE_AT:DESTINATION_AT]
+    key = next((key for key in keys if _node_id(key) == source), None)
+    if key is None:
+        return Auth.UNKNOWN_KEY
+    signature, flags = raw[-SIGNATURE_SIZE:], _UNRELAYED[raw[FLAGS_AT]]
+    # As signed: the relay flag cleared and no hop count (`integrity.signing_bytes`).
+    head = b"".join((raw[:FLAGS_AT], flags, raw[TYPE_AT:TTL_AT], b"\0"))
+    covered = head + raw[TTL_AT + 1 : -SIGNATURE_SIZE]
+    return Auth.VALID if verify(key, covered, signature) else Auth.INVALID
 
 
 def _inner(payload: ControlMessage, src_pub: bytes) -> Auth:
@@ -79,5 +112,8 @@ def _known(keys: Mapping[str, bytes], signer: str | None) -> list[bytes]:
     return [] if key is None else [key]
 
 
+_node_id: Final = cache(node_id)
+_DISCOVERY: Final = int(MessageType.DISCOVERY)
+_SIGNED_SIZE: Final = HEADER_SIZE + SIGNATURE_SIZE
+_UNRELAYED: Final = [bytes([bits & ~RELAY]) for bits in range(256)]
 _SIGNED: Final = (ConfigUpdate, DeliveryAck, DeliveryCancel, GroupAnnounceMsg, Payment)
-_WANTED: Final = ("protocol", "content", "signer", "raw")

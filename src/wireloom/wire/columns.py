@@ -49,7 +49,7 @@ DECODED: Final = pa.schema(
         ("created_ms", pa.int64()),
         ("expires_ms", pa.int64()),
         ("priority_rank", pa.int32()),
-        ("hops", pa.int32()),
+        ("hops", pa.int64()),
         ("reply_to", pa.string()),
         ("payload_size", pa.int64()),
     ]

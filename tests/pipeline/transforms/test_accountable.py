@@ -5,11 +5,14 @@ from pyspark.sql import SparkSession
 from support.letters import BOB, START_MS, ack, connect, send, uuid
 from support.spark import seen
 from wireloom.pipeline.transforms.accountable import FAR_MS, accountable
+from wireloom.pipeline.transforms.nodes import nodes
 
 
 def test_chatter_has_no_fate_and_a_deadline_is_the_messages_own(spark: SparkSession) -> None:
     frames = [connect(), send(10), send(20, ttl=5_000), ack(21, 20, at=1), send(30, ttl=2**62)]
-    found = {row.message_id: row for row in accountable(seen(spark, frames)).collect()}
+    sightings = seen(spark, frames)
+    owed = accountable(sightings, nodes(sightings)).collect()
+    found = {row.message_id: row for row in owed}
     assert {id_: row.deadline_ms for id_, row in found.items()} == {
         uuid(10): START_MS + 30_000,
         uuid(20): START_MS + 5_000,
@@ -19,5 +22,6 @@ def test_chatter_has_no_fate_and_a_deadline_is_the_messages_own(spark: SparkSess
 
 
 def test_a_message_that_is_seen_twice_is_owed_once(spark: SparkSession) -> None:
-    (row,) = accountable(seen(spark, [send(10), send(10, at=7)])).collect()
+    sightings = seen(spark, [send(10), send(10, at=7)])
+    (row,) = accountable(sightings, nodes(sightings)).collect()
     assert (row.copies, row.attempts) == (2, 1)

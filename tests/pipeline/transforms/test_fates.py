@@ -10,6 +10,7 @@ from support.spark import seen
 from support.tables import horizon, rows
 from wireloom.capture.record import Captured
 from wireloom.pipeline.transforms.fates import TABLE, fates
+from wireloom.pipeline.transforms.nodes import nodes
 
 FRAMES: list[Captured] = [
     connect(),
@@ -33,7 +34,8 @@ FRAMES: list[Captured] = [
 
 @pytest.fixture(scope="module")
 def found(spark: SparkSession) -> dict[str, dict[str, Any]]:
-    decided = fates(seen(spark, FRAMES), horizon(spark, START_MS + 30_001))
+    sightings = seen(spark, FRAMES)
+    decided = fates(sightings, nodes(sightings), horizon(spark, START_MS + 30_001))
     return {row["message_id"]: row for row in rows(TABLE, decided)}
 
 

@@ -23,6 +23,7 @@ from support.nodes import (
 from support.spark import seen
 from support.tables import rows
 from wireloom.capture.record import Captured
+from wireloom.pipeline.transforms.nodes import nodes
 from wireloom.pipeline.transforms.routes import TABLE, routes
 from wireloom.protocols.dtn.constants import Destination
 from wireloom.protocols.dtn.integrity import sign
@@ -132,7 +133,7 @@ FATES = [
 @pytest.fixture(scope="module")
 def found(spark: SparkSession) -> dict[tuple[str, str], dict[str, Any]]:
     sightings, known = seen(spark, FRAMES, KEYS), fates_of(spark, FATES)
-    table = rows(TABLE, routes(sightings, known))
+    table = rows(TABLE, routes(sightings, nodes(sightings), known))
     assert {row["destination"] for row in table} == {DAN.uid.hex(), DAN.id.hex()}
     return {(row["protocol"], row["first_hop"]): row for row in table}
 

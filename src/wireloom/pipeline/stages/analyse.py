@@ -4,14 +4,14 @@ Each table is computed from what is there and replaced in one transaction. Nothi
 the order in which frames came, so many small runs give what one large run gives.
 """
 
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from wireloom.pipeline import declared
-from wireloom.pipeline.stages.refine import VERDICTS
+from wireloom.pipeline.stages.follow import CHANGED, follow
+from wireloom.pipeline.stages.given import APP, Given, given, refined
 from wireloom.pipeline.tables import Store, Table
 from wireloom.pipeline.transforms.broker_expired import TABLE as BROKER_EXPIRED
 from wireloom.pipeline.transforms.broker_expired import broker_expired
@@ -47,13 +47,14 @@ from wireloom.pipeline.transforms.links import TABLE as LINKS
 from wireloom.pipeline.transforms.links import links
 from wireloom.pipeline.transforms.messages import TABLE as MESSAGES
 from wireloom.pipeline.transforms.messages import messages
+from wireloom.pipeline.transforms.nodes import TABLE as NODES
+from wireloom.pipeline.transforms.nodes import nodes
 from wireloom.pipeline.transforms.payments import TABLE as PAYMENTS
 from wireloom.pipeline.transforms.payments import payments
 from wireloom.pipeline.transforms.receptions import TABLE as RECEPTIONS
 from wireloom.pipeline.transforms.receptions import receptions
 from wireloom.pipeline.transforms.routes import TABLE as ROUTES
 from wireloom.pipeline.transforms.routes import routes
-from wireloom.pipeline.transforms.sightings import sightings
 from wireloom.pipeline.transforms.subscriptions import TABLE as SUBSCRIPTIONS
 from wireloom.pipeline.transforms.subscriptions import subscriptions
 from wireloom.pipeline.transforms.swarm_messages import TABLE as SWARM_MESSAGES
@@ -65,31 +66,15 @@ from wireloom.pipeline.transforms.swarm_violations import swarm_violations
 from wireloom.pipeline.transforms.traffic import TABLE as TRAFFIC
 from wireloom.pipeline.transforms.traffic import traffic
 
-APP: Final = "analyse"
-
-
-class Given(NamedTuple):
-    """What the transforms work on."""
-
-    seen: DataFrame
-    """All sightings, with what is known of their authenticity."""
-
-    quarantine: DataFrame
-    horizon: DataFrame
-    """One row: the latest capture."""
-
-    table: Callable[[Table], DataFrame]
-    """A table that was brought up to date before."""
-
-
 TABLES: Final[tuple[tuple[Table, Callable[[Given], DataFrame]], ...]] = (
+    (NODES, lambda g: nodes(g.seen)),
     (MESSAGES, lambda g: messages(g.seen)),
+    (FATES, lambda g: fates(g.seen, g.table(NODES), g.horizon)),
     (RECEPTIONS, lambda g: receptions(g.seen)),
-    (FATES, lambda g: fates(g.seen, g.horizon)),
     (DISAGREEMENTS, lambda g: disagreements(g.seen, g.quarantine)),
     (DELIVERIES, lambda g: deliveries(g.seen, g.table(FATES))),
     (JOURNEYS, lambda g: journeys(g.seen)),
-    (ROUTES, lambda g: routes(g.seen, g.table(FATES))),
+    (ROUTES, lambda g: routes(g.seen, g.table(NODES), g.table(FATES))),
     (LINKS, lambda g: links(g.seen)),
     (CLOCKS, lambda g: clocks(g.seen)),
     (SWARM_MESSAGES, lambda g: swarm_messages(g.seen)),
@@ -114,33 +99,50 @@ TABLES: Final[tuple[tuple[Table, Callable[[Given], DataFrame]], ...]] = (
 
 
 def analyse(spark: SparkSession, store: Store, *, told: Callable[[str, int], None]) -> None:
-    """Brings every table up to date with what was ingested.
+    """Brings every table up to date with what was refined.
 
     Args:
         spark: The session.
         store: The tables.
         told: Is told of each table and its rows after it is committed.
     """
-    version = declared.version(store)
-    if all(store.done(table.name, APP) >= version for table, _ in TABLES):
+    follow(spark, store, told=told)
+    recompute(spark, store, [table for table, _ in TABLES], told=told)
+
+
+def recompute(
+    spark: SparkSession,
+    store: Store,
+    tables: Sequence[Table],
+    *,
+    told: Callable[[str, int], None],
+) -> None:
+    """Computes those of `tables` that are behind from everything that was refined."""
+    upto = refined(store)
+    behind = [table for table in tables if store.done(table.name, APP) < upto]
+    if not behind:
         return
-    given = _given(spark, store)
-    given.seen.persist(StorageLevel.MEMORY_AND_DISK)
+    given_now = given(spark, store, upto)
+    given_now.seen.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        for table, transform in TABLES:
-            rows = store.replace(table, transform(given), app=APP, version=version)
+        for table in behind:
+            rows = store.replace(
+                table,
+                dict(TABLES)[table](given_now),
+                app=APP,
+                version=upto,
+                also={CHANGED: upto} if table is NODES else None,
+            )
             told(table.name, rows)
     finally:
-        given.seen.unpersist()
+        given_now.seen.unpersist()
 
 
-def _given(spark: SparkSession, store: Store) -> Given:
-    frames = declared.decoded(spark, store).drop("raw")
-    refused = store.read(spark, declared.quarantine())
-    times = frames.select("captured_at").union(refused.select("captured_at"))
-    return Given(
-        seen=sightings(frames, store.read(spark, VERDICTS)),
-        quarantine=refused,
-        horizon=times.selectExpr("max(unix_millis(captured_at)) as horizon_ms"),
-        table=lambda table: store.read(spark, table),
-    )
+def stalest(store: Store) -> Table | None:
+    """The table that lags furthest behind what was refined, if one does.
+
+    One that is made of others waits for them: of equals, the first counts.
+    """
+    done = {table: store.done(table.name, APP) for table, _ in TABLES}
+    table = min(done, key=lambda one: done[one])
+    return table if done[table] < refined(store) else None

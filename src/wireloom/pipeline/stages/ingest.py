@@ -1,22 +1,21 @@
 """Ingest: captured segments to `frames` and `quarantine`, each frame exactly once.
 
-A micro-batch is written as Parquet in one job, the rows of each table into files of their own,
-and committed to each table under the batch's number. What a crash left half done is done
+Workers write a micro-batch as Parquet, the rows of each table into files of their own; the driver
+commits the files to each table under the batch's number. What a crash left half done is done
 again and recognised.
 """
 
 from collections.abc import Callable
 from pathlib import Path
-from shutil import rmtree
 from typing import Final, NamedTuple
-from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from wireloom.pipeline import declared
-from wireloom.pipeline.source import DEFAULT_MAX_ROWS, WireloomSource
-from wireloom.pipeline.tables import MAX_FILE_RECORDS, Store, Table, parquet_files
+from wireloom.pipeline.source import DEFAULT_MAX_ROWS
+from wireloom.pipeline.storing import StoringSource
+from wireloom.pipeline.tables import Store, Table
 
 QUERY_ID: Final = "sql.streaming.queryId"
 """Where Spark says which query a micro-batch belongs to: a new checkpoint is a new query, and
@@ -53,51 +52,44 @@ def ingest(
     Returns:
         The query; the caller awaits or stops it.
     """
-    spark.dataSource.register(WireloomSource)
+    spark.dataSource.register(StoringSource)
     rows = (
-        spark.readStream.format("wireloom")
+        spark.readStream.format("wireloom_stored")
         .option("maxRows", max_rows)
         .option("partitions", spark.sparkContext.defaultParallelism)
+        .option("tables", store.root)
         .load(str(captures))
     )
     trigger = {"processingTime": "100 milliseconds"} if continuous else {"availableNow": True}
-    return (
+    # While it watches, what comes does not wait behind the tables that are computed meanwhile.
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", "ingest")
+    query = (
         rows.writeStream.foreachBatch(lambda batch, number: told(store_batch(store, batch, number)))
         .option("checkpointLocation", f"{store.root}/_checkpoints/ingest")
         .trigger(**trigger)
         .start()
     )
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", "default")
+    return query
 
 
-def store_batch(store: Store, rows: DataFrame, number: int) -> Ingested:
-    """Writes and commits one micro-batch."""
-    app = f"ingest {rows.sparkSession.sparkContext.getLocalProperty(QUERY_ID)}"
-    tables = {table.name: table for table in declared.ingested()}
-    if min(store.done(name, app) for name in tables) >= number:
+def store_batch(store: Store, files: DataFrame, number: int) -> Ingested:
+    """Has one micro-batch written, and commits it."""
+    app = f"ingest {files.sparkSession.sparkContext.getLocalProperty(QUERY_ID)}"
+    tables = declared.ingested()
+    if min(store.done(table.name, app) for table in tables) >= number:
         return Ingested(number, 0, 0)
-    folder = uuid4().hex
-    stage = f"{store.root}/_stage/{folder}"
-    rows.write.option("maxRecordsPerFile", MAX_FILE_RECORDS).partitionBy(declared.KIND).parquet(
-        stage
-    )
+    written = files.collect()
+    place = written[0].slice if written else declared.next_slice(store)
     counts = {}
-    for name, table in tables.items():
-        _move(Path(stage) / f"{declared.KIND}={name}", Path(store.uri(name)) / folder)
-        counts[name] = _commit(store, table, folder, app, number)
-    rmtree(stage)
+    for table in tables:
+        paths = [row.path for row in written if row.table == table.name]
+        counts[table.name] = _commit(store, table, paths, {app: number, declared.SLICE: place})
     return Ingested(number, counts["frames"], counts["quarantine"])
 
 
-def _move(written: Path, target: Path) -> None:
-    """What was written in one job goes to the folder of its table, where it is committed."""
-    if written.exists():
-        target.mkdir(parents=True)
-        for path in sorted(written.glob("*.parquet")):
-            path.replace(target / path.name)
-
-
-def _commit(store: Store, table: Table, folder: str, app: str, number: int) -> int:
+def _commit(store: Store, table: Table, paths: list[str], done: dict[str, int]) -> int:
+    app, number = next(iter(done.items()))
     if store.done(table.name, app) >= number:
         return 0
-    paths = parquet_files(store.uri(table.name), folder)
-    return store.commit(table, paths, mode="append", app=app, version=number)
+    return store.commit(table, paths, done)

@@ -1,21 +1,27 @@
-"""Refine: from sightings to messages, with what signatures and proofs of work say.
+"""Refine: what signatures and proofs of work say, each distinct content once.
 
 Nothing here depends on the order of arrival: a frame whose key has not come is `unknown_key`
-and is judged again when it has.
+and is judged again when it has. A few new rows are judged on the spot, many by Spark.
 """
 
-from typing import Final
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, NamedTuple
 
-from pyspark.sql import DataFrame, Row, SparkSession
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from wireloom.pipeline import declared
 from wireloom.pipeline.tables import Column, Store, Table
-from wireloom.pipeline.verdicts import CHECKED, judge_batches
+from wireloom.pipeline.verdicts import CHECKED, SCHEMA, WANTED, judge_batches
 from wireloom.protocols.myriadmesh.integrity import node_id
 from wireloom.wire.outcome import Auth
 
 APP: Final = "refine"
+REJUDGED: Final = "rejudged"
+"""Counts the slices up to which a verdict changed that had been given before."""
 
 KEYS: Final = Table(
     "keys",
@@ -35,30 +41,112 @@ VERDICTS: Final = Table(
     (
         Column("protocol", "string", "The protocol."),
         Column("content", "string", "As in `frames`."),
+        Column("signer", "string", "Who is said to have signed it."),
         Column("auth", "string", "`valid`, `invalid`, `unsigned` or `unknown_key`."),
     ),
     ("protocol", "content"),
 )
 
+_FRESH: Final = (
+    "protocol",
+    "content",
+    "source",
+    "captured_at",
+    "raw",
+    "dtn.header.src_pub",
+    "myriadmesh.payload.public_key",
+)
+
+
+class Owner(NamedTuple):
+    """Whose key."""
+
+    protocol: str
+    name: str
+
+
+class Key(NamedTuple):
+    """A public key, in hex, and when it was first seen."""
+
+    public: str
+    first_seen: datetime
+
 
 def refine(spark: SparkSession, store: Store) -> None:
-    """Brings `keys` and `verdicts` up to date with `frames`."""
-    version = declared.version(store)
-    if store.done(VERDICTS.name, APP) >= version:
+    """Brings `keys` and `verdicts` up to date with the frames."""
+    upto = declared.last_slice(store)
+    start = store.done(VERDICTS.name, APP)
+    if start >= upto:
         return
-    frames = declared.decoded(spark, store)
-    found = keys(frames)
-    store.replace(KEYS, found, app=APP, version=version)
-    store.replace(VERDICTS, verdicts(store, frames, spark), app=APP, version=version)
+    if start < declared.rewritten(store):
+        start = -1
+    if declared.few(store, after=start):
+        _refine_few(spark, store, start, upto)
+    else:
+        fresh = declared.decoded(spark, store, after=start, upto=upto)
+        waiting = _learn(store, announced(fresh), upto)
+        _judge_many(spark, store, waiting, start, upto)
 
 
-def keys(frames: DataFrame) -> DataFrame:
+def _refine_few(spark: SparkSession, store: Store, start: int, upto: int) -> None:
+    """Judges new rows on the spot, unless a key came that older ones wait for."""
+    fresh = declared.gathered(store, _FRESH, after=start, upto=upto)
+    waiting = _learn(store, _announced_by_few(fresh), upto)
+    if len(waiting):
+        _judge_many(spark, store, waiting, start, upto)
+        return
+    checked = fresh.filter(pc.is_in(fresh.column("protocol"), value_set=pa.array(CHECKED)))
+    known = {
+        content.as_py()
+        for _, rows in store.scan(VERDICTS, ["content"])
+        for content in rows.column("content").filter(
+            pc.is_in(rows.column("content"), value_set=checked.column("content").combine_chunks())
+        )
+    }
+    first = {
+        content: place
+        for place, content in reversed(list(enumerate(checked.column("content").to_pylist())))
+        if content not in known
+    }
+    rows = checked.take(pa.array(sorted(first.values()), pa.int64()))
+    rows = rows.select(["protocol", "content", "source", "raw"]).rename_columns(list(WANTED))
+    judged = pa.Table.from_batches(
+        judge_batches(_public(store))(iter(rows.combine_chunks().to_batches())), schema=SCHEMA
+    )
+    store.merge(VERDICTS, {"content": pa.array(first, pa.string())}, judged, app=APP, version=upto)
+
+
+def _judge_many(
+    spark: SparkSession, store: Store, waiting: pa.Array, start: int, upto: int
+) -> None:
+    """Judges, by Spark, contents that have no verdict and those that wait for a key."""
+    if start < 0:
+        settled = spark.createDataFrame([], VERDICTS.schema)
+    else:
+        settled = store.read(spark, VERDICTS)
+    frames = declared.decoded(spark, store, after=start, upto=upto)
+    anew = start < 0 or len(waiting)
+    if len(waiting):
+        again = spark.createDataFrame(pa.table({"content": waiting}))
+        settled = settled.join(f.broadcast(again), "content", "left_anti").select(settled.columns)
+        all_frames = declared.decoded(spark, store, upto=upto)
+        frames = frames.union(
+            all_frames.join(f.broadcast(again), "content", "left_semi").select(frames.columns)
+        )
+    judged = verdicts(frames, settled, _public(store))
+    if anew:
+        store.replace(VERDICTS, settled.union(judged), app=APP, version=upto, also={REJUDGED: upto})
+    else:
+        store.append(VERDICTS, judged, app=APP, version=upto)
+
+
+def announced(frames: DataFrame) -> dict[Owner, Key]:
     """The keys in `frames` that certify themselves.
 
     A bundle's source is the hash of its key by decoding. That of a DISCOVERY is checked here,
     on the driver: the JVM has no BLAKE2b, and there are few distinct keys.
     """
-    announced = (
+    rows = (
         frames.selectExpr(
             "protocol",
             "source as owner",
@@ -69,13 +157,85 @@ def keys(frames: DataFrame) -> DataFrame:
         .groupBy("protocol", "owner", "public_key")
         .agg(f.min("captured_at").alias("first_seen"))
     )
-    own = [row for row in announced.collect() if row.protocol == "dtn" or _owns(row)]
-    return frames.sparkSession.createDataFrame(own, KEYS.schema)
+    return _own(rows.toArrow())
 
 
-def verdicts(store: Store, frames: DataFrame, spark: SparkSession) -> DataFrame:
-    """Old verdicts that stand, and those of contents that had none or waited for a key."""
-    settled = store.read(spark, VERDICTS).where(f.col("auth") != Auth.UNKNOWN_KEY.value)
+def _announced_by_few(frames: pa.Table) -> dict[Owner, Key]:
+    public = pc.coalesce(
+        pc.struct_field(frames.column("dtn"), ["header", "src_pub"]),
+        pc.struct_field(frames.column("myriadmesh"), ["payload", "public_key"]),
+    )
+    rows = pa.table(
+        {
+            "protocol": frames.column("protocol"),
+            "owner": frames.column("source"),
+            "public_key": public,
+            "captured_at": frames.column("captured_at"),
+        }
+    ).filter(public.is_valid())
+    grouped = rows.group_by(["protocol", "owner", "public_key"])
+    return _own(
+        grouped.aggregate([("captured_at", "min")]).rename_columns([c.name for c in KEYS.columns])
+    )
+
+
+def _own(rows: pa.Table) -> dict[Owner, Key]:
+    return {
+        Owner(protocol, owner): Key(public, seen)
+        for protocol, owner, public, seen in zip(
+            *[rows.column(c.name).to_pylist() for c in KEYS.columns], strict=True
+        )
+        if protocol == "dtn" or node_id(bytes.fromhex(public)).hex() == owner
+    }
+
+
+def _learn(store: Store, found: dict[Owner, Key], upto: int) -> pa.Array:
+    """Keeps the keys that came; gives the contents that waited for one of them."""
+    known = _keys(store)
+    # After a crash in between, keys may be here already for which nothing was judged yet.
+    learnt = store.done(KEYS.name, APP) >= upto
+    came = known.keys() if learnt else found.keys() - known.keys()
+    earlier = {
+        owner: key
+        for owner, key in found.items()
+        if owner not in known or key.first_seen < known[owner].first_seen
+    }
+    columns = [[*owner, *key] for owner, key in earlier.items()]
+    rows = pa.Table.from_pylist(
+        [dict(zip(KEYS.arrow.names, row, strict=True)) for row in columns], schema=KEYS.arrow
+    )
+    names = pa.array([owner.name for owner in earlier], pa.string())
+    store.merge(KEYS, {"owner": names}, rows, app=APP, version=upto)
+    return _waiting(store, pa.array([owner.name for owner in came], pa.string()))
+
+
+def _waiting(store: Store, owners: pa.Array) -> pa.Array:
+    parts = [pa.array([], pa.string())]
+    for _, rows in store.scan(VERDICTS, ["content", "signer", "auth"]):
+        hit = pc.and_(
+            pc.equal(rows.column("auth"), Auth.UNKNOWN_KEY.value),
+            pc.is_in(rows.column("signer"), value_set=owners),
+        )
+        parts += rows.column("content").filter(hit).chunks
+    return pa.concat_arrays(parts)
+
+
+def _keys(store: Store) -> dict[Owner, Key]:
+    return {
+        Owner(protocol, owner): Key(public, seen)
+        for _, rows in store.scan(KEYS, KEYS.arrow.names)
+        for protocol, owner, public, seen in zip(
+            *[rows.column(name).to_pylist() for name in KEYS.arrow.names], strict=True
+        )
+    }
+
+
+def _public(store: Store) -> dict[str, bytes]:
+    return {owner.name: bytes.fromhex(key.public) for owner, key in _keys(store).items()}
+
+
+def verdicts(frames: DataFrame, settled: DataFrame, known: Mapping[str, bytes]) -> DataFrame:
+    """What is to be said of the contents in `frames` that are not settled."""
     distinct = (
         frames.where(f.col("protocol").isin(*CHECKED))
         .groupBy("protocol", "content")
@@ -86,12 +246,4 @@ def verdicts(store: Store, frames: DataFrame, spark: SparkSession) -> DataFrame:
     open_ = distinct.join(
         settled.select("protocol", "content"), ["protocol", "content"], "left_anti"
     )
-    known = {row.owner: bytes.fromhex(row.public_key) for row in store.read(spark, KEYS).collect()}
-    judged = open_.select("protocol", "content", "signer", "raw").mapInArrow(
-        judge_batches(known), VERDICTS.schema
-    )
-    return settled.union(judged)
-
-
-def _owns(row: Row) -> bool:
-    return node_id(bytes.fromhex(row.public_key)).hex() == str(row.owner)
+    return open_.select(*WANTED).mapInArrow(judge_batches(known), VERDICTS.schema)

@@ -49,7 +49,7 @@ DEADLINE: Final = f"""
         else expires_ms end
 """
 
-_FIRST: Final = [
+_FIRST: Final = (
     "source",
     "type",
     "cast",
@@ -60,9 +60,8 @@ _FIRST: Final = [
     "priority_rank",
     "swarm",
     "epoch_ms",
-]
-_COMPOSED: Final = "case direction when 'local' then 0 when 'out' then 1 else 2 end"
-_ROW: Final = [
+)
+_ROW: Final = (
     "protocol",
     "message_id",
     "destination",
@@ -75,81 +74,85 @@ _ROW: Final = [
     "hops",
     "copies",
     "attempts",
-]
+)
+_NAMED: Final = f"type = '{REPORT}' and direction = 'out'"
+_COMPOSED: Final = "case direction when 'local' then 0 when 'out' then 1 else 2 end"
+
+_PATTERN: Final = "concat('^', replace(replace(target, '.', '[.]'), '*', '[^/]*'), '$')"
+_MATCHED: Final = f"filter(flatten(uris), uri -> uri rlike {_PATTERN})"
+_FOUND: Final = f"""
+    if(contains(target, '*') and exists(flatten(uris), uri -> uri rlike {_PATTERN}),
+       {_MATCHED}, array(target))
+"""
+_DESTINATIONS: Final = f"""
+    case protocol
+        when 'cthun' then array_distinct(flatten(transform(targets, target -> {_FOUND})))
+        when 'uep12' then filter(coalesce(members, array()), member -> member <> composer)
+        when 'dtn' then array(destination)
+        else array(if(cast in ('broadcast', 'topic'), null, destination)) end
+"""
+"""For whom a message is.
+
+Each target of a Cthun message; a wildcard stands for those whom the broker named or served, else
+for itself. Each node that took part in a swarm but for the one that composed the message. Else the
+one destination, or nobody that could be named.
+"""
 
 
-def accountable(sightings: DataFrame) -> DataFrame:
+def accountable(sightings: DataFrame, nodes: DataFrame) -> DataFrame:
     """One row for each message and destination, with its deadline."""
     attempts = "greatest(1, size(filter(sent_by, node -> node = composer)))"
-    deadline = f"cast(least({DEADLINE}, {FAR_MS}) as bigint)"
-    owed = _messages(sightings).withColumn("deadline_ms", f.expr(deadline))
-    owed = owed.withColumn("attempts", f.expr(attempts))
+    owed = _messages(sightings)
+    members = _members(nodes)
     return (
-        _one_each(owed)
-        .select(_ROW)
-        .union(_cthun(owed.where("protocol = 'cthun'"), sightings).select(_ROW))
-        .union(_uep12(owed.where("protocol = 'uep12'"), sightings).select(_ROW))
+        owed.join(f.broadcast(members), owed["swarm"].eqNullSafe(members["in_swarm"]), "left")
+        .withColumn("deadline_ms", f.expr(f"cast(least({DEADLINE}, {FAR_MS}) as bigint)"))
+        .withColumn("attempts", f.expr(attempts))
+        .withColumn("destination", f.explode(f.expr(_DESTINATIONS)))
+        .select(*_ROW)
     )
 
 
 def _messages(sightings: DataFrame) -> DataFrame:
-    order = f.struct("captured_at", "sighting")
-    composed = f.struct(f.expr(_COMPOSED), "captured_at", "sighting")
-    return (
-        sightings.where(f"auth <> 'invalid' and message_id is not null and ({OWED})")
+    """One row a message, with what the broker says of whom it reached."""
+    own = f"auth <> 'invalid' and message_id is not null and ({OWED})"
+    uris = f"""case when {_NAMED} then cthun.data.targets
+        when protocol = 'cthun' and direction = 'out' then array(peer) end"""
+    first = f.struct("captured_at", "sighting", *_FIRST)
+    composed = f.struct(f.expr(f"{_COMPOSED} as rank"), "captured_at", "sighting", "node")
+    mine = f.col("mine")
+    grouped = (
+        sightings.where(f"({own}) or ({_NAMED})")
+        .withColumn("mine", f.expr(f"coalesce({own}, false)"))
+        .withColumn("message_id", f.expr(f"if({_NAMED}, reply_to, message_id)"))
         .groupBy("protocol", "message_id")
         .agg(
-            *[f.min_by(name, order).alias(name) for name in _FIRST],
-            f.min("captured_at").alias("sent_at"),
-            f.max("hops").alias("hops"),
-            f.countDistinct("sighting").alias("copies"),
-            f.expr("collect_list(if(direction = 'out', node, null))").alias("sent_by"),
-            f.expr("coalesce(bool_or(outcome = 'queued'), false)").alias("queued"),
-            f.bool_or(f.col("link").startswith("lora")).alias("lora"),
+            f.min(f.when(mine, first)).alias("first"),
+            f.min(f.when(mine, composed)).alias("composed"),
+            f.max(f.when(mine, f.col("hops"))).alias("hops"),
+            f.count(f.when(mine, 1)).alias("copies"),
+            f.expr("collect_list(if(mine and direction = 'out', node, null))").alias("sent_by"),
+            f.expr("coalesce(bool_or(mine and outcome = 'queued'), false)").alias("queued"),
+            f.expr("bool_or(mine and startswith(link, 'lora'))").alias("lora"),
             f.max("signalhub.ttl").alias("ttl"),
             f.max("uep12.ttl_epoch").alias("ttl_epoch"),
-            f.min_by("node", composed).alias("composer"),
+            f.expr(f"collect_set({uris})").alias("uris"),
         )
     )
-
-
-def _one_each(owed: DataFrame) -> DataFrame:
-    """Messages with one destination, or with nobody that could be named."""
-    nobody = "protocol <> 'dtn' and cast in ('broadcast', 'topic')"
-    return owed.where("protocol in ('dtn', 'myriadmesh', 'signalhub')").withColumn(
-        "destination", f.expr(f"case when {nobody} then null else destination end")
+    return grouped.where("first is not null").select(
+        "*",
+        *[f.col(f"first.{name}").alias(name) for name in _FIRST],
+        f.col("first.captured_at").alias("sent_at"),
+        f.col("composed.node").alias("composer"),
     )
 
 
-def _cthun(owed: DataFrame, sightings: DataFrame) -> DataFrame:
-    """Each target; a wildcard stands for those whom the broker named or served, else itself."""
-    targets = owed.withColumn("target", f.explode("targets"))
-    named = sightings.where(f"type = '{REPORT}' and direction = 'out'").select(
-        f.col("reply_to").alias("message_id"), f.explode("cthun.data.targets").alias("uri")
-    )
-    served = sightings.where(
-        f"protocol = 'cthun' and direction = 'out' and type not in ({BROKER})"
-    ).select("message_id", f.col("peer").alias("uri"))
-    uris = named.union(served).groupBy("message_id").agg(f.collect_set("uri").alias("uris"))
-    pattern = "concat('^', replace(replace(target, '.', '[.]'), '*', '[^/]*'), '$')"
-    matches = f"filter(coalesce(uris, array()), uri -> uri rlike {pattern})"
-    found = f"case when contains(target, '*') then {matches} else array() end"
+def _members(nodes: DataFrame) -> DataFrame:
+    """Who took part in each swarm; one may have no name."""
+    swarms = "if(unnamed_swarm, array_append(swarms, cast(null as string)), swarms)"
     return (
-        targets.join(uris, "message_id", "left")
-        .withColumn("found", f.expr(found))
-        .withColumn("found", f.expr("if(size(found) = 0, array(target), found)"))
-        .withColumn("destination", f.explode("found"))
-        .dropDuplicates(["message_id", "destination"])
-    )
-
-
-def _uep12(owed: DataFrame, sightings: DataFrame) -> DataFrame:
-    """Each node that took part in the swarm, but for the one that composed the message."""
-    members = (
-        sightings.where("protocol = 'uep12'")
-        .selectExpr("swarm as in_swarm", "node as member")
-        .distinct()
-    )
-    return owed.join(members, f.expr("swarm <=> in_swarm and member <> composer")).withColumn(
-        "destination", f.col("member")
+        nodes.where("protocol = 'uep12'")
+        .selectExpr("node", f"explode({swarms}) as in_swarm")
+        .groupBy("in_swarm")
+        .agg(f.collect_set("node").alias("members"))
     )

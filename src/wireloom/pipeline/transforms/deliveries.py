@@ -21,7 +21,7 @@ TABLE: Final = Table(
         Column("latency_ms", "bigint", "From created to delivered, not below 0.", "ms"),
         Column("skew_ms", "bigint", "By how much delivered lies before created, else 0.", "ms"),
         Column("reported_ms", "bigint", "The latency that the destination reports (DTN).", "ms"),
-        Column("hops", "int", "The destination's count (DTN), else the most a sighting shows."),
+        Column("hops", "bigint", "The destination's count (DTN), else the most a sighting shows."),
         Column("retries", "bigint", "How often it was sent again over a hop that had sent it."),
         Column("copies", "bigint", "Distinct sightings."),
         Column(

@@ -7,15 +7,23 @@ up to its deadline and lost after it, measured by the latest capture, never by a
 
 from typing import Final
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.accountable import accountable
-from wireloom.pipeline.transforms.evidence import evidence
+from wireloom.pipeline.transforms.evidence import ENTITLED, claims
 
 STATES: Final = ("delivered", "cancelled", "rejected", "expired", "in_flight", "lost")
 """Strongest first."""
+
+_STRENGTH: Final = (
+    f"array_position(array({', '.join(repr(state) for state in STATES)}), proven) as weakness",
+    "evidence_kind <> 'wire' as hearsay",
+    "decided_at as first_at",
+    "evidence_frame as first_frame",
+)
+"""Of two proofs the lesser in these counts: the stronger state, wire before witness, the first."""
 
 _PROOF: Final = ("proven", "reason", "evidence_kind", "evidence_frame", "decided_at")
 
@@ -38,7 +46,7 @@ TABLE: Final = Table(
         Column("decided_at", "timestamp", "When that was captured.", "UTC"),
         Column("latency_ms", "bigint", "From created to decided, not below 0.", "ms"),
         Column("skew_ms", "bigint", "By how much decided lies before created, else 0.", "ms"),
-        Column("hops", "int", "The most hops that a sighting shows."),
+        Column("hops", "bigint", "The most hops that a sighting shows."),
         Column("copies", "bigint", "Distinct sightings."),
         Column("attempts", "bigint", "How often its composer sent it."),
     ),
@@ -46,33 +54,22 @@ TABLE: Final = Table(
 )
 
 
-def fates(sightings: DataFrame, horizon: DataFrame) -> DataFrame:
+def fates(sightings: DataFrame, nodes: DataFrame, horizon: DataFrame) -> DataFrame:
     """The fates of all accountable messages.
 
     Args:
-        sightings: All frames, with `auth` and `believed`.
+        sightings: All frames, with `auth`.
+        nodes: Who the nodes are.
         horizon: One row with `horizon_ms`: the latest capture, refused frames included.
     """
-    owed = accountable(sightings)
-    strongest = Window.partitionBy("protocol", "message_id", "destination").orderBy(
-        f.array_position(f.array(*[f.lit(state) for state in STATES]), f.col("proven")),
-        f.when(f.col("evidence_kind") == "wire", 0).otherwise(1),
-        "decided_at",
-        "evidence_frame",
+    owed = accountable(sightings, nodes)
+    joined = owed.join(claims(sightings, nodes), ["protocol", "message_id"], "left")
+    proof = f.when(f.expr(ENTITLED), f.struct(*map(f.expr, (*_STRENGTH, *_PROOF))))
+    best = joined.groupBy(*TABLE.key).agg(
+        *[f.first(name).alias(name) for name in owed.columns if name not in TABLE.key],
+        f.min(proof).alias("proof"),
     )
-    found = evidence(sightings, owed)
-    proven = (
-        owed.join(found, ["protocol", "message_id"], "left")
-        .where("proven is null or for_destination is null or for_destination <=> destination")
-        .withColumn("place", f.row_number().over(strongest))
-        .where("place = 1")
-    )
-    best = owed.join(
-        proven.select("protocol", "message_id", "destination", *_PROOF),
-        [owed[name].eqNullSafe(proven[name]) for name in ("protocol", "message_id", "destination")],
-        "left",
-    ).select(owed["*"], *[proven[name] for name in _PROOF])
-    return _decided(best.crossJoin(f.broadcast(horizon)))
+    return _decided(best.select("*", "proof.*").crossJoin(f.broadcast(horizon)))
 
 
 def _decided(rows: DataFrame) -> DataFrame:

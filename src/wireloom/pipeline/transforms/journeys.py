@@ -22,7 +22,7 @@ TABLE: Final = Table(
         Column("arrived_at", "timestamp", "When it first came or was composed there.", "UTC"),
         Column("left_at", "timestamp", "When it first left.", "UTC"),
         Column("dwell_ms", "bigint", "How long it stayed; null if it came or left unseen.", "ms"),
-        Column("hops", "int", "The fewest hops that a sighting there shows."),
+        Column("hops", "bigint", "The fewest hops that a sighting there shows."),
         Column("outcome", "string", "What the node says became of it, when it first said so."),
         Column("sightings", "bigint", "How often the node saw it."),
     ),

@@ -30,13 +30,13 @@ TABLE: Final = Table(
         Column("first_seen", "timestamp", "Its first sighting.", "UTC"),
         Column("last_seen", "timestamp", "Its last sighting.", "UTC"),
         Column("first_node", "string", "Where it was seen first."),
-        Column("max_hops", "int", "The most hops that a sighting shows."),
+        Column("max_hops", "bigint", "The most hops that a sighting shows."),
         Column("size", "bigint", "Bytes of its first frame.", "bytes"),
     ),
     ("protocol", "message_id"),
 )
 
-_FIRST: Final = [
+_FIRST: Final = (
     "type",
     "source",
     "destination",
@@ -47,7 +47,8 @@ _FIRST: Final = [
     "priority_rank",
     "reply_to",
     "size",
-]
+    "auth",
+)
 _RANK: Final = (
     "array_position(array('valid', 'unchecked', 'unsigned', 'unknown_key', 'invalid'), auth)"
 )
@@ -55,22 +56,24 @@ _RANK: Final = (
 
 def messages(sightings: DataFrame) -> DataFrame:
     """The messages in `sightings`; a forged copy does not speak where there is a better one."""
-    order = f.struct(f.expr(_RANK).alias("rank"), "captured_at", "sighting")
-    first = [f.min_by(name, order).alias(name) for name in _FIRST]
-    genuine = f.when(f.col("auth") != "invalid", f.col("content"))
+    best = f.struct(f.expr(f"{_RANK} as rank"), "captured_at", "sighting", *_FIRST)
     return (
         sightings.where("message_id is not null")
         .groupBy("protocol", "message_id")
         .agg(
-            *first,
-            f.min_by("auth", order).alias("auth"),
-            f.countDistinct(genuine).alias("contents"),
+            f.min(best).alias("best"),
+            f.min(f.struct("captured_at", "sighting", "node")).alias("first"),
+            f.expr("size(collect_set(if(auth <> 'invalid', content, null)))").alias("contents"),
+            f.expr("size(collect_set(node))").alias("nodes"),
             f.count(f.lit(1)).alias("sightings"),
-            f.countDistinct("node").alias("nodes"),
-            f.min("captured_at").alias("first_seen"),
             f.max("captured_at").alias("last_seen"),
-            f.min_by("node", f.struct("captured_at", "sighting")).alias("first_node"),
             f.max("hops").alias("max_hops"),
         )
-        .withColumn("conflict", f.col("contents") > 1)
+        .select(
+            "*",
+            *[f.col(f"best.{name}").alias(name) for name in _FIRST],
+            f.col("first.captured_at").alias("first_seen"),
+            f.col("first.node").alias("first_node"),
+            (f.col("contents") > 1).alias("conflict"),
+        )
     )

@@ -11,7 +11,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from wireloom.pipeline.tables import Column, Table
-from wireloom.pipeline.transforms.evidence import identities
+from wireloom.pipeline.transforms.nodes import identities
 
 TABLE: Final = Table(
     "routes",
@@ -108,10 +108,10 @@ _ROUTES: Final = """
 """
 
 
-def routes(sightings: DataFrame, fates: DataFrame) -> DataFrame:
+def routes(sightings: DataFrame, nodes: DataFrame, fates: DataFrame) -> DataFrame:
     """What `fates` teach about the first hops of messages."""
     spark = sightings.sparkSession
-    known = identities(sightings)
+    known = identities(nodes)
     names = spark.sql(_NAMES, i=known)
     handed = spark.sql(_HANDED, s=sightings, i=known, n=names)
     receipts = spark.sql(_RECEIPTS, s=sightings, k=spark.sql(_KEYS, s=sightings))

@@ -13,6 +13,7 @@ BELIEVED: Final = (Auth.VALID.value, Auth.UNCHECKED.value)
 
 def sightings(frames: DataFrame, verdicts: DataFrame) -> DataFrame:
     """Frames, batched ones included, with `auth`, and `believed` where it may serve as evidence."""
-    judged = frames.join(verdicts, ["protocol", "content"], "left")
+    known = verdicts.select("protocol", "content", "auth")
+    judged = frames.join(known, ["protocol", "content"], "left")
     auth = f.coalesce(f.col("auth"), f.lit(Auth.UNCHECKED.value))
     return judged.withColumn("auth", auth).withColumn("believed", auth.isin(*BELIEVED))

@@ -52,7 +52,7 @@ _KNOWN_TYPES: Final = {int(member): member.name for member in MessageType}
 _TYPE_NAMES: Final = pa.array([_KNOWN_TYPES.get(code) for code in range(256)], pa.string())
 _CASTS: Final = pa.array([Cast.UNICAST, Cast.BROADCAST], pa.string())
 _RANKS: Final = np.array([priority_rank(priority) for priority in range(256)], np.int32)
-_HOPS: Final = np.array([hops(ttl) for ttl in range(256)], np.int32)
+_HOPS: Final = np.array([hops(ttl) for ttl in range(256)], np.int64)
 _FLAG_LISTS: Final = NameLists(
     [[str(flag.name).lower() for flag in Flags(bits)] for bits in range(256)]
 )
@@ -88,7 +88,7 @@ def _shared_columns(seen: Survey, rows: Rows, own: dict[str, pa.Array]) -> dict[
         "cast": rows.names(_CASTS, broadcast.view(np.uint8)),
         "created_ms": Rows(rows.mask & (created <= _MAX_INT64)).numbers(created, pa.int64()),
         "priority_rank": rows.numbers(_RANKS.take(head["priority"]), pa.int32()),
-        "hops": rows.numbers(_HOPS.take(head["ttl"]), pa.int32()),
+        "hops": rows.numbers(_HOPS.take(head["ttl"]), pa.int64()),
         "reply_to": own["payload"].field("original_message_id"),
         "payload_size": own["payload_length"],
     }

@@ -49,6 +49,7 @@ FLAGS_AT: Final = 5
 TYPE_AT: Final = 6
 TTL_AT: Final = 8
 LENGTH_AT: Final = 9
+SOURCE_AT: Final = 27
 DESTINATION_AT: Final = 59
 
 

@@ -1,0 +1,45 @@
+"""What the transforms of `analyse` work on: all that was ingested and refined so far."""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+
+from wireloom.pipeline import declared
+from wireloom.pipeline.stages import refine
+from wireloom.pipeline.tables import Store, Table
+from wireloom.pipeline.transforms.sightings import sightings
+
+APP: Final = "analyse"
+
+
+class Given(NamedTuple):
+    """Everything up to a slice."""
+
+    seen: DataFrame
+    """All sightings, with what is known of their authenticity."""
+
+    quarantine: DataFrame
+    horizon: DataFrame
+    """One row: the latest capture."""
+
+    table: Callable[[Table], DataFrame]
+    """A table that was brought up to date before."""
+
+
+def refined(store: Store) -> int:
+    """The last slice that is refined; -1 if none is."""
+    return store.done(refine.VERDICTS.name, refine.APP)
+
+
+def given(spark: SparkSession, store: Store, upto: int) -> Given:
+    """All that there is up to a slice."""
+    frames = declared.decoded(spark, store, upto=upto).drop("raw")
+    refused = store.read(spark, declared.quarantine()).where(f"{declared.SLICE} <= {upto}")
+    times = frames.select("captured_at").union(refused.select("captured_at"))
+    return Given(
+        seen=sightings(frames, store.read(spark, refine.VERDICTS)),
+        quarantine=refused,
+        horizon=times.selectExpr("max(unix_millis(captured_at)) as horizon_ms"),
+        table=lambda table: store.read(spark, table),
+    )

@@ -1,0 +1,151 @@
+"""Reprocess: this version's decoder over the frames that earlier versions decoded.
+
+The bytes of every frame are in the tables, so no capture is needed. Slices are decoded anew one
+after the other, each committed to a table in one transaction that takes its old rows away. A slice
+is staged whole before the first of these commits, and what is staged is committed first
+after a crash: no frame is lost between two tables, and none is in both for good.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import LongType
+
+from wireloom import __version__
+from wireloom.capture.record import SCHEMA as CAPTURED
+from wireloom.pipeline import declared
+from wireloom.pipeline.decoding import decode_batch, schema
+from wireloom.pipeline.tables import MAX_FILE_RECORDS, File, Store, Table
+
+APP: Final = f"reprocess {__version__}"
+_STAGED: Final = f"reprocess-{__version__}-"
+
+_CAPTURED: Final = {
+    "sequence": "cast(substring_index(sighting, '#', -1) as bigint)",
+    "reason": "outcome_reason",
+}
+"""Columns of a capture that the tables have under another name."""
+
+
+class Slices(NamedTuple):
+    """Slices that share files, and so are decoded anew together."""
+
+    first: int
+    last: int
+
+    @property
+    def folder(self) -> str:
+        """Where they are staged, and their files in each table."""
+        return f"{_STAGED}{self.first}-{self.last}"
+
+
+def reprocess(
+    spark: SparkSession, store: Store, *, told: Callable[[int, int], None]
+) -> tuple[int, int]:
+    """Decodes anew what another version decoded.
+
+    Args:
+        spark: The session.
+        store: The tables.
+        told: Is told of the last slice that is done, and of the last that there is.
+
+    Returns:
+        How many frames decode and how many do not, of those that were decoded anew.
+    """
+    counts = {table.name: 0 for table in declared.ingested()}
+    end = declared.last_slice(store)
+    for slices in chain(_staged(store), _outdated(store, end)):
+        for table in declared.ingested():
+            counts[table.name] += _commit(spark, store, table, slices, end)
+        store.remove(f"_stage/{slices.folder}")
+        told(slices.last, end)
+    return counts[declared.frames().name], counts[declared.quarantine().name]
+
+
+def _staged(store: Store) -> list[Slices]:
+    """What a crash left staged and not committed everywhere."""
+    found = []
+    for name in store.folders("_stage"):
+        if name.startswith(_STAGED) and store.complete(f"_stage/{name}"):
+            first, last = name.removeprefix(_STAGED).split("-")
+            found.append(Slices(int(first), int(last)))
+    return found
+
+
+def _outdated(store: Store, end: int) -> Iterator[Slices]:
+    """Runs of slices that no file straddles, as far as another version decoded them."""
+    files = [file for table in declared.ingested() for file in store.files(table.name)]
+    first = 0
+    for last in range(end + 1):
+        if any(file.first <= last < file.last for file in files):
+            continue
+        slices = Slices(first, last)
+        if not _done(store, last) and _decoders(store, slices) - {__version__}:
+            yield slices
+        first = last + 1
+
+
+def _done(store: Store, last: int) -> bool:
+    return min(store.done(table.name, APP) for table in declared.ingested()) >= last
+
+
+def _decoders(store: Store, slices: Slices) -> set[str]:
+    return {
+        version.as_py()
+        for table in declared.ingested()
+        for _, rows in store.scan(table, ["decoder"], _within(store, table, slices))
+        for version in pc.unique(rows.column("decoder"))
+    }
+
+
+def _within(store: Store, table: Table, slices: Slices) -> list[File]:
+    return [file for file in store.files(table.name) if slices.first <= file.first <= slices.last]
+
+
+def _commit(spark: SparkSession, store: Store, table: Table, slices: Slices, end: int) -> int:
+    if store.done(table.name, APP) >= slices.last:
+        return 0
+    stage = f"_stage/{slices.folder}"
+    if not store.complete(stage):
+        _decoded(spark, store, slices).write.mode("overwrite").option(
+            "maxRecordsPerFile", MAX_FILE_RECORDS
+        ).partitionBy(declared.KIND).parquet(store.uri(stage))
+    gone = _within(store, table, slices)
+    store.move(f"{stage}/{declared.KIND}={table.name}", table.name, slices.folder)
+    return store.commit(
+        table,
+        store.written(table.name, slices.folder),
+        {APP: slices.last, declared.REWRITTEN: end},
+        gone=gone,
+    )
+
+
+def _decoded(spark: SparkSession, store: Store, slices: Slices) -> DataFrame:
+    """The frames of some slices, decoded by this version."""
+    parts = [
+        store.read(spark, table, _within(store, table, slices)).select(
+            *[f.expr(_CAPTURED.get(name, name)).alias(name) for name in CAPTURED.names],
+            declared.SLICE,
+        )
+        for table in (declared.frames(), declared.quarantine())
+    ]
+    wanted = from_arrow_schema(schema()).add(declared.SLICE, LongType())
+    return parts[0].union(parts[1]).mapInArrow(_decode, wanted)
+
+
+def _decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        places = batch.column(declared.SLICE)
+        for place in pc.unique(places):
+            rows = batch.filter(pc.equal(places, place)).drop_columns([declared.SLICE])
+            decoded = decode_batch(pa.RecordBatch.from_arrays(rows.columns, schema=CAPTURED))
+            yield decoded.append_column(
+                pa.field(declared.SLICE, pa.int64()),
+                pa.repeat(pa.scalar(place.as_py(), pa.int64()), decoded.num_rows),
+            )

@@ -1,0 +1,97 @@
+"""Following: a few new rows change what they touch, and nothing is different from a whole run."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from support.letters import ack, connect, send, uuid
+from wireloom.capture.record import Captured
+from wireloom.capture.writer import CaptureWriter
+from wireloom.lake import Lake
+from wireloom.pipeline.stages.analyse import recompute
+from wireloom.pipeline.stages.follow import FOLLOWED, follow
+from wireloom.pipeline.stages.ingest import ingest
+from wireloom.pipeline.stages.refine import refine
+from wireloom.pipeline.tables import Store
+
+
+class Bench:
+    """A folder that frames come to."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark = spark
+        self.folder = folder
+        self.store = Store(folder / "tables")
+
+    def take(self, frames: list[Captured]) -> bool:
+        """Brings frames as far as `refine`, and says whether the tables could follow."""
+        with CaptureWriter(self.folder / "captures", frames[0].node) as writer:
+            for frame in frames:
+                writer.append(frame)
+        ingest(
+            self.spark, self.folder / "captures", self.store, told=lambda _: None
+        ).awaitTermination()
+        refine(self.spark, self.store)
+        return follow(self.spark, self.store, told=lambda *_: None)
+
+    def recompute(self) -> None:
+        """Brings the followed tables up to date from everything."""
+        recompute(self.spark, self.store, FOLLOWED, told=lambda *_: None)
+
+    def states(self) -> dict[str, str]:
+        """The state of each message."""
+        rows = Lake(self.folder / "tables").rows("SELECT message_id, state FROM fates")
+        return {str(row["message_id"]): str(row["state"]) for row in rows}
+
+
+@pytest.fixture
+def bench(spark: SparkSession, tmp_path: Path) -> Bench:
+    ready = Bench(spark, tmp_path)
+    assert not ready.take([connect(), send(10), send(20), ack(21, 20, at=5)])
+    ready.recompute()
+    assert ready.states() == {uuid(10): "in_flight", uuid(20): "delivered"}
+    return ready
+
+
+def test_what_new_rows_touch_is_brought_up_to_date(bench: Bench) -> None:
+    assert bench.take([ack(11, 10, at=9), send(30, at=9)])
+    assert bench.states() == {
+        uuid(10): "delivered",
+        uuid(20): "delivered",
+        uuid(30): "in_flight",
+    }
+    assert bench.take([send(10, at=10)])
+    (row,) = Lake(bench.folder / "tables").rows(
+        "SELECT sightings FROM messages WHERE message_id = ?", uuid(10)
+    )
+    assert row["sightings"] == 2
+
+
+def test_a_message_is_lost_when_its_deadline_passes_whoever_is_seen_then(bench: Bench) -> None:
+    assert bench.take([send(40, at=31_000)])
+    assert bench.states()[uuid(10)] == "lost"
+
+
+def test_a_node_that_plays_a_new_part_needs_a_whole_look(bench: Bench) -> None:
+    elsewhere = [
+        Captured(
+            captured_at=frame.captured_at,
+            node="hub-2",
+            protocol=frame.protocol,
+            link=frame.link,
+            direction=frame.direction,
+            raw=frame.raw,
+        )
+        for frame in (send(50, at=3),)
+    ]
+    assert not bench.take(elsewhere)
+    bench.recompute()
+    assert uuid(50) in bench.states()
+    assert bench.take([send(60, at=4)])
+
+
+def test_nothing_new_is_nothing_to_do(bench: Bench) -> None:
+    before = {table.name: bench.store.version(table.name) for table in FOLLOWED}
+    assert follow(bench.spark, bench.store, told=lambda *_: None)
+    assert {table.name: bench.store.version(table.name) for table in FOLLOWED} == before

@@ -1,0 +1,28 @@
+"""What the transforms of `analyse` are given."""
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from support.corpus import counts
+from wireloom.pipeline import declared
+from wireloom.pipeline.stages.given import given, refined
+from wireloom.pipeline.tables import Store
+
+
+def test_all_up_to_a_slice_is_given(spark: SparkSession, corpus: Path, tables: Path) -> None:
+    store = Store(tables)
+    assert refined(store) == declared.last_slice(store) == 0
+    everything = given(spark, store, 0)
+    captured = counts(corpus)
+    assert everything.quarantine.count() == sum(captured["quarantine"].values())
+    assert everything.seen.where("sighting not like '%/%'").count() == sum(
+        captured["frames"].values()
+    )
+    (row,) = everything.horizon.collect()
+    assert row.horizon_ms == declared.horizon_ms(store)
+
+
+def test_later_slices_are_left_out(spark: SparkSession, tables: Path) -> None:
+    nothing = given(spark, Store(tables), -1)
+    assert nothing.seen.count() == nothing.quarantine.count() == 0
