@@ -20,6 +20,11 @@ QUESTIONS = (
     "decode_cthun",
     "decode_columns",
     "search_uep12",
+    "decode_peers",
+    "ingest",
+    "signatures",
+    "questions",
+    "latency",
 )
 
 
@@ -38,15 +43,21 @@ def main() -> None:
 
 def row(figure: Figure) -> list[str]:
     """One figure in words."""
-    verdict = "yes" if figure.reached else "NO"
+    sign = "≤" if figure.at_most else "≥"
     return [
         figure.question,
         figure.ours,
         figure.peer,
-        f"{figure.ratio:.2f}×",
-        f"≥ {figure.goal:g}×",
-        verdict,
+        "–" if figure.value is None else f"{figure.value:.2f}{figure.unit}",
+        "–" if figure.goal is None else f"{sign} {figure.goal:g}{figure.unit}",
+        _verdict(figure),
     ]
+
+
+def _verdict(figure: Figure) -> str:
+    if figure.value is None or figure.goal is None:
+        return "–"
+    return "yes" if figure.reached else "NO"
 
 
 def page(figures: list[Figure]) -> str:

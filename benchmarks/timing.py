@@ -19,13 +19,22 @@ class Figure(NamedTuple):
     question: str
     ours: str
     peer: str
-    ratio: float
-    goal: float
+    value: float | None
+    """What was measured, most often a ratio; None if it could not be."""
+
+    goal: float | None
+    """The least value to be content with, or the most; None if it is for information only."""
+
+    unit: str = "×"
+    at_most: bool = False
+    """Whether the goal is the most that the value may be."""
 
     @property
     def reached(self) -> bool:
-        """Whether the goal is reached."""
-        return self.ratio >= self.goal
+        """Whether the goal is reached; what has none, or was not measured, misses none."""
+        if self.value is None or self.goal is None:
+            return True
+        return self.value <= self.goal if self.at_most else self.value >= self.goal
 
 
 def compare(
@@ -34,7 +43,7 @@ def compare(
     peer: Callable[[], object],
     *,
     peer_name: str,
-    goal: float,
+    goal: float | None,
     items: int = 1,
     unit: str = "frames/s",
 ) -> Figure:
@@ -45,7 +54,7 @@ def compare(
         ours: One turn of our way.
         peer: One turn of the other way.
         peer_name: What the other way is.
-        goal: The least ratio to be content with.
+        goal: The least ratio to be content with, if there is one.
         items: How many things one turn does.
         unit: What they are.
     """
@@ -61,6 +70,43 @@ def compare(
         statistics.median(mine / other for mine, other in rates),
         goal,
     )
+
+
+def take_turns(
+    ours: Callable[[], object],
+    peer: Callable[[], object],
+    *,
+    rounds: int,
+    tidy: Callable[[], object] = lambda: None,
+) -> list[tuple[float, float]]:
+    """The seconds that each way took in each round, for jobs that take seconds.
+
+    Who is first changes with every round: what a turn leaves behind (garbage, dirty pages)
+    is then at the cost of both.
+
+    Args:
+        ours: One turn of our way.
+        peer: One turn of the other way.
+        rounds: How many rounds.
+        tidy: Cleans up after a round; it is not measured.
+    """
+    taken = []
+    for number in range(rounds):
+        if number % 2:
+            other, mine = seconds(peer), seconds(ours)
+        else:
+            mine, other = seconds(ours), seconds(peer)
+        tidy()
+        taken.append((mine, other))
+        print(f"    round {number + 1} of {rounds}: {mine:.2f} s, {other:.2f} s", flush=True)
+    return taken
+
+
+def seconds(job: Callable[[], object]) -> float:
+    """How long `job` takes."""
+    begin = perf_counter()
+    job()
+    return perf_counter() - begin
 
 
 def _turns(job: Callable[[], object]) -> int:

@@ -1,0 +1,102 @@
+"""The captures and tables that several benchmarks share, made once below `.data`.
+
+`WIRELOOM_BENCH_FRAMES` is how many frames they have: fewer are made and measured in less time.
+"""
+
+import os
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import mesh
+from wireloom import __version__
+from wireloom.capture.record import Captured, Direction
+from wireloom.capture.writer import CaptureWriter
+from wireloom.generate.corpus import Wish, generate
+from wireloom.generate.damage import damaged
+from wireloom.pipeline.run import run
+from wireloom.pipeline.spark import session
+from wireloom.pipeline.tables import Store
+from wireloom.wire.outcome import Outcome
+
+DATA: Final = Path(__file__).parent / ".data"
+FRAMES: Final = int(os.environ.get("WIRELOOM_BENCH_FRAMES", "1_000_000"))
+SEED: Final = 1
+DAMAGED: Final = 0.01
+
+
+def mixed(frames: int = FRAMES) -> Path:
+    """The folder of generated traffic of all protocols, as `wireloom generate` writes it."""
+    wish = Wish(frames=frames, seed=SEED, damage=0.02, forged=0.01, sightings=5)
+    return _kept(f"mixed-{frames}-{SEED}-{__version__}", lambda folder: generate(folder, wish))
+
+
+def tables(frames: int = FRAMES) -> Path:
+    """The same folder, with its tables brought up to date by the pipeline."""
+    data = mixed(frames)
+    if not (data / "tables").exists():
+        print(f"  making the tables of {frames:,} mixed frames", flush=True)
+        unfinished = data / "tables.unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        spark = session()
+        run(spark, data / "captures", Store(unfinished))
+        spark.stop()
+        unfinished.rename(data / "tables")
+    return data
+
+
+def mesh_captures(
+    frames: int = FRAMES, *, damage: float = 0, sightings: int = mesh.SIGHTINGS
+) -> Path:
+    """Captures of signed MyriadMesh frames; some of them damaged.
+
+    Args:
+        frames: How many in all.
+        damage: The share of those that no decoder takes.
+        sightings: How often each frame is seen.
+    """
+    name = f"mesh-{frames}-{damage:g}-{sightings}-{__version__}"
+    return _kept(name, lambda folder: _write_mesh(folder, frames, damage, sightings)) / "captures"
+
+
+@cache
+def mesh_frames(count: int) -> list[bytes]:
+    """The distinct frames of these captures."""
+    return mesh.frames(Random(SEED), count)
+
+
+def _write_mesh(folder: Path, frames: int, damage: float, sightings: int) -> None:
+    random, spoiling = Random(SEED), Random(SEED)
+    writers = [CaptureWriter(folder / "captures", f"node{n:02}") for n in range(mesh.NODES)]
+    distinct = mesh_frames(frames // sightings)
+    for place, (node, raw) in enumerate(mesh.seen(random, distinct, sightings)):
+        spoilt = spoiling.random() < damage
+        writers[node].append(
+            Captured(
+                captured_at=mesh.NOW_MS * 1000 + place * 100,
+                node=f"node{node:02}",
+                protocol="myriadmesh",
+                link="udp",
+                direction=Direction.IN,
+                peer=f"node{random.randrange(mesh.NODES):02}",
+                outcome=Outcome.REJECTED if spoilt else Outcome.ACCEPTED,
+                raw=damaged(spoiling, raw, "myriadmesh")[0] if spoilt else raw,
+            )
+        )
+    for writer in writers:
+        writer.close()
+
+
+def _kept(name: str, make: Callable[[Path], object]) -> Path:
+    """The folder of this name; made if it is not there, and never left half made."""
+    folder = DATA / name
+    if not folder.exists():
+        print(f"  making {name}", flush=True)
+        unfinished = DATA / f"{name}.unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        make(unfinished)
+        unfinished.rename(folder)
+    return folder

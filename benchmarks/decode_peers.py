@@ -1,0 +1,235 @@
+"""Is decoding to columns faster than the usual tools are on the same traffic?
+
+The traffic: signed MyriadMesh frames in UDP datagrams on port 4001, in a pcap file. The result: a
+table with a column for every field of header and payload, ids and bytes as hex, codes and
+flags as names.
+
+* Wireloom reads the frames from its capture log (from disk, checksums verified), checks and
+  decodes them, hashes their contents, and makes an Arrow table. This is what happens to a frame
+  each time tables are made of it.
+* dpkt + pandas reads the pcap with dpkt, decodes each frame with struct, checks magic,
+  version, length and hop limit, and makes a DataFrame of the rows: a plain script, one core.
+* tshark exports the pcap as JSON. It knows no MyriadMesh and shows the frame as one hex
+  string, so that it does less: no field of the frame is decoded.
+
+Wireloom and the script use one core each; so does tshark. To come from a pcap to the capture log
+takes an import, once. One line shows that, without a goal: import and decoding against the
+script.
+"""
+
+import shutil
+import statistics
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import dpkt
+import pandas as pd
+import pyarrow as pa
+
+from corpora import DATA, FRAMES, mesh_frames
+from timing import Figure, take_turns
+from wireloom.capture.importers.savefiles import take_pcap
+from wireloom.capture.importers.traffic import Traffic
+from wireloom.capture.reader import Damage, read_segment
+from wireloom.capture.record import Captured
+from wireloom.capture.segment import segments
+from wireloom.capture.writer import CaptureWriter
+from wireloom.pipeline.decoding import decode_batch
+from wireloom.protocols.myriadmesh.constants import (
+    AckType,
+    Command,
+    ContentType,
+    Flags,
+    MessageType,
+    QueryType,
+    TestType,
+)
+
+COUNT: Final = max(1_000, FRAMES // 20)
+ROUNDS: Final = 5
+PORT: Final = 4001
+
+HEADER: Final = struct.Struct(">4sBBBBBH16s32s32sQ")
+FLAG_NAMES: Final = [(int(flag), str(flag.name).lower()) for flag in Flags]
+TYPES: Final = {int(member): member.name for member in MessageType}
+CONTENT_TYPES: Final = {int(member): member.name for member in ContentType}
+COMMANDS: Final = {int(member): member.name for member in Command}
+QUERIES: Final = {int(member): member.name for member in QueryType}
+TESTS: Final = {int(member): member.name for member in TestType}
+ACKS: Final = {int(member): member.name for member in AckType}
+
+
+def measure() -> list[Figure]:
+    """The figures."""
+    with TemporaryDirectory(dir=DATA) as folder:
+        savefile, captures = Path(folder) / "mesh.pcap", Path(folder) / "captures"
+        write_pcap(savefile, mesh_frames(COUNT))
+        import_pcap(savefile, captures)
+        again = Path(folder) / "again"
+
+        def with_import() -> object:
+            shutil.rmtree(again, ignore_errors=True)
+            import_pcap(savefile, again)
+            return decoded(again)
+
+        if (ours := decoded(captures).num_rows) != (theirs := len(with_pandas(savefile))):
+            raise AssertionError(f"{ours} rows, {theirs} of the script")
+        return [
+            _figure(
+                f"{COUNT:,} MyriadMesh frames to columns, ours from the capture log",
+                lambda: decoded(captures),
+                lambda: with_pandas(savefile),
+                "dpkt, struct, pandas on the pcap",
+                goal=15,
+            ),
+            _tshark(savefile, captures),
+            _figure(
+                f"{COUNT:,} MyriadMesh frames to columns, ours with the import of the pcap",
+                with_import,
+                lambda: with_pandas(savefile),
+                "dpkt, struct, pandas on the pcap",
+                goal=None,
+            ),
+        ]
+
+
+def decoded(captures: Path) -> pa.Table:
+    """Wireloom's way."""
+    batches = []
+    for segment in segments(captures):
+        for batch in read_segment(segment):
+            if isinstance(batch, Damage):
+                raise TypeError(batch)
+            batches.append(decode_batch(batch))
+    return pa.Table.from_batches(batches)
+
+
+def import_pcap(savefile: Path, captures: Path) -> None:
+    """What `wireloom capture import` does."""
+    with savefile.open("rb") as file, CaptureWriter(captures, savefile.stem) as writer:
+        for item in Traffic(savefile.stem).take(take_pcap(file)):
+            if not isinstance(item, Captured):
+                raise TypeError(item)
+            writer.append(item)
+
+
+def with_pandas(savefile: Path) -> pd.DataFrame:
+    """The plain script."""
+    rows = []
+    with savefile.open("rb") as file:
+        for at, packet in dpkt.pcap.Reader(file):
+            ip = dpkt.ethernet.Ethernet(packet).data
+            if isinstance(ip, dpkt.ip.IP) and isinstance(ip.data, dpkt.udp.UDP):
+                udp = ip.data
+                if udp.dport != PORT:
+                    continue
+                rows.append({"time": at, "source_ip": ip.src.hex(), **decode(udp.data)})
+    return pd.DataFrame(rows)
+
+
+def decode(raw: bytes) -> dict[str, Any]:
+    """One frame as a row."""
+    (magic, version, flags, code, priority, ttl, length, id_, source, destination, timestamp) = (
+        HEADER.unpack_from(raw)
+    )
+    end = HEADER.size + length
+    signed = flags & Flags.SIGNED.value
+    if magic != b"MYMS" or version != 1 or not ttl or len(raw) != end + (64 if signed else 0):
+        raise ValueError(raw)
+    return {
+        "raw": raw,
+        "version": version,
+        "flags": [name for bit, name in FLAG_NAMES if flags & bit],
+        "message_type": TYPES[code],
+        "priority": priority,
+        "ttl": ttl,
+        "payload_length": length,
+        "message_id": id_.hex(),
+        "source_node_id": source.hex(),
+        "dest_node_id": destination.hex(),
+        "timestamp": timestamp,
+        "signature": raw[end:].hex() if signed else None,
+        **payload(flags, TYPES[code], raw[HEADER.size : end]),
+    }
+
+
+def payload(flags: int, type_: str, body: bytes) -> dict[str, Any]:  # noqa: PLR0911
+    """The fields of the payloads that are in the file."""
+    if flags & Flags.ENCRYPTED.value:
+        return {"ciphertext": body.hex()}
+    if flags & Flags.ACK.value:
+        return {"original_message_id": body[:16].hex(), "ack_type": ACKS[body[16]]}
+    match type_:
+        case "DATA":
+            return {"content_type": CONTENT_TYPES[body[0]], "data": body[1:].hex()}
+        case "CONTROL":
+            return {"command": COMMANDS[body[0]], "parameters": body[1:].hex()}
+        case "HEARTBEAT":
+            sequence, uptime, load = struct.unpack(">IIH", body)
+            return {"sequence_number": sequence, "uptime": uptime, "load_average": load / 100}
+        case "DHT_QUERY":
+            return {"query_type": QUERIES[body[0]], "key": body[1:].hex()}
+        case "TEST_REQUEST":
+            (size,) = struct.unpack_from(">H", body, 9)
+            test = {"test_type": TESTS[body[0]], "test_id": body[1:9].hex(), "payload_size": size}
+            return {**test, "test_payload": body[11:].hex()}
+        case "DISCOVERY":
+            (abilities,) = struct.unpack_from(">I", body, 32)
+            return {"public_key": body[:32].hex(), "capabilities": abilities}
+    raise ValueError(type_)
+
+
+def write_pcap(path: Path, frames: list[bytes]) -> None:
+    """Frames in UDP datagrams, a hundred microseconds apart."""
+    with path.open("wb") as file:
+        writer = dpkt.pcap.Writer(file)
+        for place, raw in enumerate(frames):
+            udp = dpkt.udp.UDP(sport=PORT, dport=PORT, data=raw, ulen=8 + len(raw))
+            source = bytes((10, 0, 0, 1 + place % 50))
+            ip = dpkt.ip.IP(src=source, dst=b"\x0a\x00\x01\x01", p=17, data=udp)
+            ip.len = len(ip)
+            packet = dpkt.ethernet.Ethernet(src=b"\2" * 6, dst=b"\4" * 6, data=ip)
+            writer.writepkt(bytes(packet), ts=1_760_000_000 + place / 10_000)
+
+
+def _tshark(savefile: Path, captures: Path) -> Figure:
+    question, peer_name = (
+        f"{COUNT:,} MyriadMesh frames, ours from the capture log",
+        "tshark -T json of the pcap",
+    )
+    if shutil.which("tshark") is None:
+        return Figure(question, "–", f"{peer_name}: not installed", None, 10)
+    command = ["tshark", "-n", "-r", str(savefile), "-T", "json"]
+    return _figure(
+        question,
+        lambda: decoded(captures),
+        lambda: subprocess.run(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
+        ),
+        peer_name,
+        goal=10,
+    )
+
+
+def _figure(
+    question: str,
+    ours: Callable[[], object],
+    peer: Callable[[], object],
+    peer_name: str,
+    *,
+    goal: float | None,
+) -> Figure:
+    print(f"  {question}: Wireloom, {peer_name}", flush=True)
+    taken = take_turns(ours, peer, rounds=ROUNDS)
+    mine, other = (statistics.median(side) for side in zip(*taken, strict=True))
+    return Figure(
+        question,
+        f"{COUNT / mine:,.0f} frames/s",
+        f"{peer_name}: {COUNT / other:,.0f} frames/s",
+        statistics.median(theirs / own for own, theirs in taken),
+        goal,
+    )

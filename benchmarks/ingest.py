@@ -1,0 +1,160 @@
+"""Does ingest store frames nearly as fast as Spark copies the rows that it makes of them?
+
+Ingest reads capture segments, checks and decodes every frame, and commits all columns and the
+raw bytes to Delta tables. The peer is Spark's Parquet to Parquet copy of the very rows that
+ingest wrote: same session, same codec (zstd), and no Python. Both take turns in one warm session.
+
+Then: what damaged frames cost; whether ten times the frames take ten times as long; and whether
+the driver's memory stays as it is, the Python process's (resident) and the JVM's (heap in
+use after a collection).
+"""
+
+import gc
+import re
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+from uuid import uuid4
+
+from pyspark.sql import SparkSession
+
+from corpora import DAMAGED, DATA, FRAMES, mesh_captures, mixed
+from timing import Figure, take_turns
+from wireloom.pipeline import declared
+from wireloom.pipeline.spark import session
+from wireloom.pipeline.stages.ingest import ingest
+from wireloom.pipeline.tables import Store
+
+ROUNDS: Final = 3
+FLAT: Final = 1.15
+"""Memory that grows by less than this is noise."""
+
+
+class Bench:
+    """Ingests and copies below a folder, each time to a new place."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self._spark = spark
+        self._folder = folder
+
+    def ingest(self, captures: Path) -> Store:
+        """From segments to committed tables."""
+        store = Store(self._folder / uuid4().hex)
+        query = ingest(self._spark, captures, store, told=lambda _: None)
+        query.awaitTermination()
+        return store
+
+    def copy(self, store: Store) -> None:
+        """Parquet to Parquet, all rows of the tables that ingest wrote."""
+        target = self._folder / uuid4().hex
+        for table in declared.ingested():
+            if store.open(table.name):
+                store.read(self._spark, table).write.parquet(str(target / table.name))
+
+    def clear(self, *, but: Store) -> None:
+        """Removes all that was written, except one."""
+        for path in self._folder.iterdir():
+            if str(path) != but.root:
+                rmtree(path)
+
+    def memory(self) -> tuple[float, float]:
+        """MB in use by the driver: Python's resident set, and the JVM's heap."""
+        gc.collect()
+        jvm: Any = self._spark.sparkContext._jvm  # there is no public way to the JVM
+        jvm.java.lang.System.gc()
+        heap = jvm.java.lang.Runtime.getRuntime()
+        (resident,) = re.findall(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
+        return int(resident) / 1e3, (heap.totalMemory() - heap.freeMemory()) / 1e6
+
+
+def measure() -> list[Figure]:
+    """The figures."""
+    clean, spoilt = mesh_captures(), mesh_captures(damage=DAMAGED)
+    tenth, all_kinds = mesh_captures(FRAMES // 10), mixed() / "captures"
+    spark = session()
+    try:
+        with TemporaryDirectory(dir=DATA) as folder:
+            bench = Bench(spark, Path(folder))
+            return [
+                _against_copy(bench, "MyriadMesh", clean, goal=0.7),
+                _against_copy(bench, "mixed", all_kinds, goal=0.4),
+                _damage(bench, clean, spoilt),
+                *_growth(bench, tenth, clean),
+            ]
+    finally:
+        spark.stop()
+
+
+def _against_copy(bench: Bench, name: str, captures: Path, *, goal: float) -> Figure:
+    print(f"  ingest of {FRAMES:,} {name} frames, and a copy of its rows", flush=True)
+    written = bench.ingest(captures)  # warms up as well
+    bench.copy(written)
+    taken = take_turns(
+        lambda: bench.ingest(captures),
+        lambda: bench.copy(written),
+        rounds=ROUNDS,
+        tidy=lambda: bench.clear(but=written),
+    )
+    ours, peer = (statistics.median(side) for side in zip(*taken, strict=True))
+    return Figure(
+        f"ingest, {FRAMES:,} {name} frames",
+        f"{FRAMES / ours:,.0f} frames/s",
+        f"Spark's Parquet copy: {FRAMES / peer:,.0f} frames/s",
+        statistics.median(other / mine for mine, other in taken),
+        goal,
+    )
+
+
+def _damage(bench: Bench, clean: Path, spoilt: Path) -> Figure:
+    print(f"  ingest with and without {DAMAGED:.0%} of damaged frames", flush=True)
+    kept = bench.ingest(spoilt)
+    taken = take_turns(
+        lambda: bench.ingest(spoilt),
+        lambda: bench.ingest(clean),
+        rounds=ROUNDS,
+        tidy=lambda: bench.clear(but=kept),
+    )
+    ours, peer = (statistics.median(side) for side in zip(*taken, strict=True))
+    return Figure(
+        f"ingest, {DAMAGED:.0%} of frames damaged, time",
+        f"{ours:.2f} s",
+        f"the same without damage: {peer:.2f} s",
+        statistics.median(mine / other for mine, other in taken),
+        1.03,
+        at_most=True,
+    )
+
+
+def _growth(bench: Bench, tenth: Path, whole: Path) -> Iterator[Figure]:
+    print(f"  ingest of {FRAMES // 10:,} and of {FRAMES:,} frames", flush=True)
+    kept = bench.ingest(tenth)
+    small = bench.memory()
+    taken = take_turns(
+        lambda: bench.ingest(whole),
+        lambda: bench.ingest(tenth),
+        rounds=ROUNDS,
+        tidy=lambda: bench.clear(but=kept),
+    )
+    bench.ingest(whole)
+    large = bench.memory()
+    ours, peer = (statistics.median(side) for side in zip(*taken, strict=True))
+    yield Figure(
+        f"ingest, {FRAMES:,} frames, time",
+        f"{ours:.2f} s",
+        f"a tenth of them: {peer:.2f} s",
+        statistics.median(mine / other for mine, other in taken),
+        11,
+        at_most=True,
+    )
+    for name, one, other in zip(("Python, resident", "JVM, heap"), large, small, strict=True):
+        yield Figure(
+            f"driver's memory after {FRAMES:,} frames, {name}",
+            f"{one:,.0f} MB",
+            f"after a tenth of them: {other:,.0f} MB",
+            one / other,
+            FLAT,
+            at_most=True,
+        )
