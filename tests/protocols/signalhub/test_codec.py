@@ -19,6 +19,7 @@ from wireloom.protocols.signalhub.codec import decode, decode_msgpack, encode, e
 from wireloom.protocols.signalhub.constants import MAX_MESSAGE_SIZE
 from wireloom.protocols.signalhub.envelope import Inner
 from wireloom.protocols.signalhub.messages import Application, Send
+from wireloom.protocols.signalhub.packed import Unpacker
 from wireloom.wire.errors import MalformedError, TooLargeError, UnknownTypeError, WireError
 from wireloom.wire.fields import MAX_NESTING
 from wireloom.wire.message import Unknown
@@ -447,3 +448,80 @@ def test_a_refusal_of_messagepack_names_the_field_and_its_place() -> None:
     with pytest.raises(MalformedError, match=r"payload\.ttlSeconds") as caught:
         decode(raw)
     assert caught.value.offset == raw.index(b"ttlSeconds") + len(b"ttlSeconds")
+
+
+# MessagePack: the quick way and the exact one
+
+
+def exactly(raw: bytes) -> object:
+    """What the exact way says of a frame: a message or the reason of its refusal."""
+    try:
+        return codec._message(raw, Unpacker(raw).document(), lenient=False)
+    except WireError as error:
+        return error.reason
+
+
+def told(raw: bytes) -> object:
+    try:
+        return decode_msgpack(raw)
+    except WireError as error:
+        return error.reason
+
+
+PACKABLE = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(width=32)
+    | st.text(max_size=40)
+    | st.binary(max_size=3)
+    | st.builds(msgpack.ExtType, st.integers(0, 127), st.binary(max_size=5))
+    | st.builds(msgpack.Timestamp, st.integers(0, 2**34 - 1)),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=3) | st.integers(-9, 9), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(value=PACKABLE, single=st.booleans(), where=st.sampled_from(["payload", "metadata"]))
+def test_the_quick_way_says_what_the_exact_one_says(value: Any, single: bool, where: str) -> None:
+    changes: dict[str, Any] = {"metadata": {"free": value}}
+    if where == "payload":
+        changes = {"payload__message__payload": value}
+    raw = msgpack.packb(document("hub:publish", **changes), use_single_float=single)
+    assert repr(told(raw)) == repr(exactly(raw))
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_plain_frames_go_the_quick_way_if_their_type_is_frequent(name: str) -> None:
+    raw = encode_msgpack(SAMPLES[name])
+    quick = codec._unpacked_quickly(raw)
+    assert quick in (None, SAMPLES[name])
+    if name in {"hub:send", "hub:publish", "hub:heartbeat", "hub:delivery_ack"}:
+        assert quick == SAMPLES[name]
+
+
+def test_a_key_that_stands_twice_does_not_pass_the_quick_way() -> None:
+    raw = encode_msgpack(SAMPLES["hub:heartbeat"])
+    twice = bytes([raw[0] + 1]) + raw[1:] + msgpack.packb("ttl") + msgpack.packb(5)
+    assert codec._unpacked_quickly(twice) is None
+    with pytest.raises(MalformedError, match="stands twice"):
+        decode_msgpack(twice)
+
+
+def test_a_told_send_that_requires_an_acknowledgement_does_not_pass_the_quick_way() -> None:
+    raw = msgpack.packb(document("hub:send", pattern="tell", metadata={"requireAck": True}))
+    assert codec._unpacked_quickly(raw) is None
+    with pytest.raises(MalformedError, match="requireAck"):
+        decode_msgpack(raw)
+
+
+def test_deep_values_go_the_exact_way() -> None:
+    deep: Any = 1
+    for _ in range(9):
+        deep = [deep]
+    raw = msgpack.packb(document("hub:publish", payload__message__payload=deep))
+    assert codec._unpacked_quickly(raw) is None
+    assert decode_msgpack(raw) == exactly(raw)

@@ -44,8 +44,26 @@ class CloseCode(IntEnum):
 
     ASSOCIATION_UNSUCCESSFUL = 4002
     NO_CERTIFICATE = 4003
+    GOING_AWAY = 1001
+    """The broker stops, or nothing was heard for too long."""
+
     UNAVAILABLE = 1011
     """The broker is not running, or has no room."""
+
+
+class Complaint(StrEnum):
+    """What the broker says in an error_message or in a refused association."""
+
+    UNDECODABLE = "Could not decode message"
+    NOT_AUTHENTICATED = "Message not authenticated"
+    NOT_AUTHORIZED = "Message not authorized"
+    UNHANDLED = "Message type not handled by the broker"
+    TOO_MANY_TARGETS = "Message has too many targets"
+    QUEUE_FULL = "Message queue is full"
+    ALREADY_ASSOCIATED = "Session already associated"
+    URI_TOO_LONG = "URI is too long"
+    EXPIRED = "Message expired"
+    ANSWER_TOO_LARGE = "Answer is too large to be sent"
 
 
 TYPE_BITS: Final = 4
@@ -93,6 +111,45 @@ MAX_MISSED_PINGS: Final = 2
 """After so many the connection counts as dead."""
 
 IDLE_TIMEOUT_MS: Final = 15 * 60_000
+MAX_URI_SIZE: Final = 1_024
+"""Characters in the name of a client: every report and inventory repeats it (R42)."""
+
+MAX_TARGET_COUNT: Final = 65_536
+MAX_CONNECTION_COUNT: Final = 100_000
+SEEN_COUNT: Final = 100_000
+"""Message ids that are remembered at least, to tell repetitions (R34)."""
+
+HELD_COUNT: Final = 100_000
+"""Messages that wait for absent clients, each counted once for every client (R32)."""
+
+HELD_SIZE: Final = 256 * 1024 * 1024
+SENDER_HELD_COUNT: Final = 20_000
+"""Of those, what one sender can have: others keep the rest (R32)."""
+
+SENDER_HELD_SIZE: Final = 128 * 1024 * 1024
+REPORT_WAIT_MS: Final = 10 * 60_000
+"""How long the news of an expiry waits for a sender that is away (R33)."""
+
+BURST_COUNT: Final = 500
+"""Messages that one turn delivers late or reports expired, so that others get theirs."""
+
+STALLED_COUNT: Final = 16_384
+"""Frames that wait to leave for a client before more of them are held back (R36)."""
+
+STALLED_SIZE: Final = 4 * 1024 * 1024
+UNREAD_SIZE: Final = 1024 * 1024
+"""What the broker itself still says to a client that does not read (R36)."""
+
+MAX_SLOW_NAMES: Final = 1_000
+"""Clients that were cut and are counted by name; further ones are counted together."""
+
+OTHERS: Final = "others"
+HELD_KIND: Final = "cthun-held"
+"""The records of messages that wait for their receivers."""
+
+NOTICE_KIND: Final = "cthun-notice"
+"""The records of expiries that wait for their senders."""
+
 PORT: Final = 8090
 PATH: Final = "/cthun/"
 """Before the protocol was renamed; later brokers use port 8142 and `/pcp`."""

@@ -67,8 +67,12 @@ def check_fresh(envelope: Envelope, *, now_ms: int) -> None:
 
 def redelivery_delay_ms(envelope: Envelope, *, now_ms: int) -> int:
     """How long to wait before the next attempt: half of what is left, 1 to 15 seconds."""
-    half = (expires_ms(envelope) - now_ms) // 2
-    return max(MIN_REDELIVERY_MS, min(MAX_REDELIVERY_MS, half))
+    return half_of(expires_ms(envelope) - now_ms, least=MIN_REDELIVERY_MS, most=MAX_REDELIVERY_MS)
+
+
+def half_of(left_ms: int, *, least: int, most: int) -> int:
+    """Half of the time that is left, within bounds."""
+    return max(least, min(most, left_ms // 2))
 
 
 def may_report_expiry(envelope: Envelope) -> bool:

@@ -25,6 +25,13 @@ from wireloom.protocols.signalhub.messages import (
     HUB_CLASSES,
     TYPES,
     Application,
+    Broadcast,
+    BroadcastAck,
+    DeliveryAck,
+    Heartbeat,
+    HeartbeatAck,
+    Publish,
+    Published,
     QueueStatsResponse,
     Send,
 )
@@ -59,6 +66,16 @@ _quick: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(
     Union[tuple(cls for cls in HUB_CLASSES if cls is not QueueStatsResponse)],  # noqa: UP007
     float_hook=_stop_at_float,
 ).decode
+
+_CARRIERS: Final = frozenset({Send, Broadcast, Publish})
+_quick_packed: Final[Callable[[bytes], Any]] = msgspec.msgpack.Decoder(
+    Send | Broadcast | Publish | Heartbeat | HeartbeatAck | DeliveryAck | BroadcastAck | Published
+).decode
+"""The types that come in numbers; where their free values stand is known."""
+
+_PLAIN: Final = frozenset({str, int, bool})
+_QUICK_DEPTH: Final = 8
+"""Levels of a free value on the quick way; deeper ones are rare."""
 
 _LIST: Final = ord("[")
 _SHALLOW_SIZE: Final = 5 * (MAX_NESTING + 1) + 128
@@ -104,7 +121,38 @@ def decode_msgpack(raw: bytes, *, lenient: bool = False) -> Message:
     _check_size(raw)
     if not layout.is_msgpack(raw):
         raise MalformedError("not a MessagePack map", offset=0)
-    return _message(raw, Unpacker(raw).document(), lenient=lenient)
+    return _unpacked_quickly(raw) or _message(raw, Unpacker(raw).document(), lenient=lenient)
+
+
+def _unpacked_quickly(raw: bytes) -> Message | None:
+    """The message in a plain frame of a frequent type; None sends all others the exact way.
+
+    As with JSON, equal length proves that no key stood twice: integers, text and maps are
+    written in their shortest form, and what could be written longer than it was read (floats)
+    or is not taken (bytes, extensions, keys that are no text) is not plain.
+    """
+    try:
+        message: SharedMessage = _quick_packed(raw)
+        if len(_pack(message)) != len(raw) or not _is_agreed(message):
+            return None
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        return None
+    carried = message.payload.message.payload if type(message) in _CARRIERS else None
+    is_plain = _is_plain(carried, _QUICK_DEPTH) and (
+        type(message.metadata) is not dict or _is_plain(message.metadata, _QUICK_DEPTH)
+    )
+    return message if is_plain else None
+
+
+def _is_plain(value: object, depth: int) -> bool:
+    """Whether a value has only what JSON has, no floats, and few levels."""
+    if value is None or type(value) in _PLAIN:
+        return True
+    if depth == 0:
+        return False
+    if isinstance(value, dict):
+        return all(type(key) is str and _is_plain(one, depth - 1) for key, one in value.items())
+    return isinstance(value, list) and all(_is_plain(one, depth - 1) for one in value)
 
 
 def encode(message: Message) -> bytes:

@@ -1,6 +1,6 @@
 """The tables of Signal Hub: names, codes, sizes, limits, times."""
 
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Final
 
 PROTOCOL_VERSION: Final = "0.1.0"
@@ -126,3 +126,89 @@ MAX_TOKEN_SIZE: Final = 8_192
 
 BEARER: Final = "bearer "
 """May stand before a token, in any case."""
+
+HUB_ADDRESS: Final = "@(cloud/signal-hub)"
+"""What a hub calls itself if it is told nothing else."""
+
+MIN_SECRET_SIZE: Final = 16
+"""Bytes of the secret behind renewal tokens: 128 bits are beyond guessing."""
+
+MAX_ADDRESS_SIZE: Final = 512
+"""Bytes of an address, written as JSON, that a hub keeps or puts into a frame (R43)."""
+
+MAX_REGISTRATION_SIZE: Final = 8_192
+"""Bytes of one registration, written as JSON: a page of 100 still fits into a frame (R43)."""
+
+MAX_REGISTRATIONS: Final = 100
+MAX_SUBSCRIPTIONS: Final = 100
+"""Of one actor (R43)."""
+
+MAX_ALL_SUBSCRIPTIONS: Final = 100_000
+"""Of all actors together (R43)."""
+
+RENEWAL_STEP_MS: Final = 10_000
+"""Heartbeats renew a registration once in this time at most (R47)."""
+
+MAX_QUEUED: Final = 100
+"""Messages that wait for one actor (R38)."""
+
+MAX_ALL_QUEUED: Final = 100_000
+MAX_QUEUED_SIZE: Final = 67_108_864
+"""Messages that wait for all actors together, and the bytes of their payloads (R38)."""
+
+MAX_REPORTS: Final = 100
+REPORT_MS: Final = 3_600_000
+"""How many failures the hub keeps for a sender that is away, and how long (R39)."""
+
+MAX_BROADCASTS: Final = 100
+"""Queued broadcasts that are under way at the same time (R41)."""
+
+BROADCAST_PAUSE_MS: Final = 10
+"""Between two slices of a queued broadcast, so that others get their turn (R41)."""
+
+PAUSE_THRESHOLD: Final = 1_000
+RESUME_THRESHOLD: Final = 500
+"""Frames that wait for a reader: above the first it is paused, below the second resumed (R40)."""
+
+PAUSE_SIZE: Final = 4_194_304
+CUT_SIZE: Final = 16_777_216
+CUT_THRESHOLD: Final = 10_000
+SLOW_MS: Final = 30_000
+"""Bytes, frames and time of a pause after which a slow reader is cut off (R40)."""
+
+SILENCE_MS: Final = 60_000
+"""Two heartbeats and the time for an answer: a client that is silent for longer is dead (R36)."""
+
+DURABLE_MS: Final = 86_400_000
+"""How long durable subscriptions outlive the connection of an actor without registration (R42)."""
+
+SEEN_MS: Final = 60_000
+SEEN_MAX: Final = 10_000
+"""How long, and for how many messages, a hub remembers its answer (R35)."""
+
+OUTBOUND_QUEUE_FULL: Final = "outbound_queue_full"
+"""Why a hub pauses a client."""
+
+SLOW_CONSUMER: Final = "slow_consumer"
+HEARTBEAT_TIMEOUT: Final = "heartbeat_timeout"
+CONNECT_TIMEOUT: Final = "connect_timeout"
+"""Reasons of a `hub:disconnect` beside the usual ones (R36, R40)."""
+
+
+class CloseCode(IntEnum):
+    """How a hub closes a WebSocket (R37)."""
+
+    NORMAL = 1000
+    GOING_AWAY = 1001
+    POLICY = 1008
+    TRY_AGAIN_LATER = 1013
+
+
+class Detail(StrEnum):
+    """What `details.reason` of a `hub:error` says where the code says too little (R5)."""
+
+    INVALID_MESSAGE = "invalid_message"
+    UNKNOWN_TYPE = "unknown_type"
+    QUEUE_FULL = "queue_full"
+    LIMIT_REACHED = "limit_reached"
+    NOT_PORTABLE = "not_portable"

@@ -1,0 +1,144 @@
+"""Reading what clients send, at the speed of a broker.
+
+A broker reads the envelope of an application's message and carries the rest. Here that is all
+that is read, and much of it is known: the sender is who the line belongs to, the target is
+connected, the time and the type were read before. What is not the ordinary case goes through
+the codec, which knows all rules and refuses in its own words. So the fast way accepts only
+what the codec would accept.
+"""
+
+import struct
+from collections.abc import Container
+from typing import Final
+
+import msgspec
+from msgspec import UNSET
+
+from wireloom.protocols.cthun.codec import decode
+from wireloom.protocols.cthun.constants import (
+    CHUNK_HEADER_SIZE,
+    MAX_DEBUG_CHUNKS,
+    MAX_MESSAGE_SIZE,
+    VERSION,
+    VERSION_SIZE,
+    ChunkType,
+)
+from wireloom.protocols.cthun.forms import ID, MESSAGE_TYPE, TARGET, TIME
+from wireloom.protocols.cthun.messages import BROKER_TYPES, Envelope, Packet
+from wireloom.protocols.cthun.times import millis
+from wireloom.wire.errors import TooLargeError
+
+_HEAD: Final = struct.Struct(">BBi").unpack_from
+_HEAD_SIZE: Final = VERSION_SIZE + CHUNK_HEADER_SIZE
+_CHUNK_HEAD: Final = struct.Struct(">Bi").unpack_from
+_DATA: Final = ChunkType.DATA.value
+_ENVELOPE: Final = ChunkType.ENVELOPE.value
+
+_CACHED: Final = 4_096
+"""Times and types that are remembered; all are forgotten when there are more."""
+
+NOTES_SIZE: Final = 8_192
+"""Room that the broker's notes need at most, its URI included."""
+
+_NOTED_SIZE: Final = MAX_MESSAGE_SIZE - NOTES_SIZE
+_decode: Final = msgspec.json.Decoder(Envelope).decode
+_encode: Final = msgspec.json.Encoder().encode
+_is_id: Final = ID.fits
+_is_target: Final = TARGET.fits
+
+Taken = tuple[Envelope, int, Packet | None]
+"""An envelope, when it expires in ms since 1970, and the whole message if it was read."""
+
+
+class Intake:
+    """Reads messages for one broker.
+
+    Args:
+        known: URIs that need no check any more: those of clients.
+        max_size: Bytes in a message.
+    """
+
+    def __init__(self, known: Container[str], max_size: int) -> None:
+        self._known = known
+        self._max_size = max_size
+        self._times: dict[str, int] = {}
+        self._types: set[str] = set()
+
+    def take(self, raw: bytes, sender: str | None) -> Taken:
+        """What a message says.
+
+        Args:
+            raw: Any bytes.
+            sender: Who the connection belongs to.
+
+        Raises:
+            WireError: If it is not a message.
+        """
+        if len(raw) > self._max_size:
+            raise TooLargeError(f"{len(raw)} bytes, a message has at most {self._max_size}")
+        envelope = _glance(raw)
+        if envelope is not None and envelope.sender == sender and self._is_sound(envelope):
+            return envelope, self._times[envelope.expires], None
+        packet = decode(raw)
+        return packet.envelope, millis(packet.envelope.expires), packet
+
+    def _is_sound(self, envelope: Envelope) -> bool:
+        """Whether this is an application's message of which every text has its form."""
+        if envelope.message_type not in self._types and not self._learn_type(envelope):
+            return False
+        if envelope.expires not in self._times and not self._learn_time(envelope.expires):
+            return False
+        for target in envelope.targets:
+            if target not in self._known and not _is_target(target):
+                return False
+        answered = envelope.in_reply_to
+        return _is_id(envelope.id) is not None and (answered is UNSET or bool(_is_id(answered)))
+
+    def _learn_type(self, envelope: Envelope) -> bool:
+        type_ = envelope.message_type
+        if type_ in BROKER_TYPES or not MESSAGE_TYPE.fits(type_) or len(type_) > _CACHED:
+            return False
+        if len(self._types) >= _CACHED:
+            self._types.clear()
+        self._types.add(type_)
+        return True
+
+    def _learn_time(self, text: str) -> bool:
+        if not TIME.fits(text):
+            return False
+        try:
+            read = millis(text)
+        except ValueError:  # no such day
+            return False
+        if len(self._times) >= _CACHED:
+            self._times.clear()
+        self._times[text] = read
+        return True
+
+
+def has_room(raw: bytes, packet: Packet | None) -> bool:
+    """Whether a message stays within the limits with the notes that a broker appends (R35)."""
+    if packet is not None and len(packet.debug_chunks) >= MAX_DEBUG_CHUNKS - 1:
+        return False
+    return len(raw) <= _NOTED_SIZE
+
+
+def _glance(raw: bytes) -> Envelope | None:
+    """The envelope of a message that has it and perhaps data, and no reserved bit set.
+
+    Every message comes by here, so it does without a `Reader`, which costs as much as all the
+    rest. An envelope that writes back to its own length has no key twice: see `documents`.
+    """
+    try:
+        version, descriptor, size = _HEAD(raw)
+        stop = _HEAD_SIZE + size
+        if version != VERSION or descriptor != _ENVELOPE or size < 0:
+            return None
+        if stop != len(raw):
+            descriptor, data_size = _CHUNK_HEAD(raw, stop)
+            if descriptor != _DATA or stop + CHUNK_HEADER_SIZE + data_size != len(raw):
+                return None
+        envelope = _decode(raw[_HEAD_SIZE:stop])
+    except (struct.error, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return envelope if len(_encode(envelope)) == size else None

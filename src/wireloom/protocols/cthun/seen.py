@@ -1,0 +1,24 @@
+"""Which messages came already, in bounded memory."""
+
+
+class Seen:
+    """Remembers the ids of the latest messages, each with its sender (R34).
+
+    Args:
+        count: How many are remembered at least; at most it is twice as many.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._recent: dict[str, str] = {}
+        self._older: dict[str, str] = {}
+
+    def knows(self, id_: str, sender: str) -> bool:
+        """Whether `sender` sent a message with this id before."""
+        return self._recent.get(id_) == sender or self._older.get(id_) == sender
+
+    def add(self, id_: str, sender: str) -> None:
+        """Remembers a message."""
+        self._recent[id_] = sender
+        if len(self._recent) >= self._count:
+            self._older, self._recent = self._recent, {}

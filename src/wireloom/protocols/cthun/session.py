@@ -1,0 +1,270 @@
+"""A Cthun broker: events in, commands out.
+
+A connection associates first, under a URI that its certificate proves. From then on it sends
+messages in that name, and gets those that others send to it. The broker answers inventory
+requests itself. All else is in `delivery`.
+
+The driver learns who is at the end of a line from `Conclude.peer`, which stands before every
+`Send` of the same answer: what leaves on a line, leaves for the last peer that it was named.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from wireloom.protocols.cthun.clients import Client, State
+from wireloom.protocols.cthun.constants import BROKER_URI, CloseCode, Complaint, MessageType
+from wireloom.protocols.cthun.delivery import EXPIRY_TIMER, REDELIVERY_TIMER, Delivery
+from wireloom.protocols.cthun.intake import Intake, Taken
+from wireloom.protocols.cthun.integrity import check_sender
+from wireloom.protocols.cthun.inventory import Inventory
+from wireloom.protocols.cthun.messages import (
+    BROKER_TYPES,
+    AssociateResponse,
+    Envelope,
+    ErrorMessage,
+    InventoryRequest,
+    InventoryResponse,
+    Packet,
+)
+from wireloom.protocols.cthun.replies import Replies
+from wireloom.protocols.cthun.settings import BrokerSettings
+from wireloom.protocols.cthun.uris import parse
+from wireloom.wire.errors import UnauthenticatedError, WireError
+from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.session import (
+    Alive,
+    Closed,
+    Command,
+    Conclude,
+    Congested,
+    Event,
+    FrameReceived,
+    Line,
+    Opened,
+    Requested,
+    Stopping,
+    Store,
+    TimerFired,
+    WakeAt,
+)
+
+LINE_TIMER: Final = "line"
+_CLOSING: Final = State.CLOSING
+_REQUEST: Final = MessageType.ASSOCIATE_REQUEST.value
+
+
+class BrokerSession:
+    """One broker for all its connections.
+
+    Args:
+        settings: What the operator has set.
+        boot: A text that no other life of the process has.
+    """
+
+    def __init__(self, settings: BrokerSettings, boot: str) -> None:
+        self._settings = settings
+        self._lines: dict[Line, Client] = {}
+        self._inventory = Inventory()
+        self._intake = Intake(self._inventory.clients, settings.max_message_size)
+        self._replies = Replies(settings, boot, self._inventory)
+        self._delivery = Delivery(settings, self._inventory, self._replies)
+        self.slow: Mapping[str, int] = self._replies.slow
+        """How often a client was cut because it did not read, by its URI."""
+        self._own_uris = {BROKER_URI, settings.uri}
+        self._stopping = False
+        self._handlers: dict[type[Event], Callable[[Any, int], Sequence[Command]]] = {
+            FrameReceived: self._on_frame,
+            Opened: self._on_opened,
+            Alive: self._on_alive,
+            Congested: self._on_congested,
+            Closed: self._on_closed,
+            TimerFired: self._on_timer,
+            Requested: self._on_requested,
+            Stopping: self._on_stopping,
+        }
+        self._answers: dict[str, Callable[[Client, Taken, int], Sequence[Command]]] = {
+            _REQUEST: self._associate,
+            MessageType.INVENTORY_REQUEST.value: self._tell_inventory,
+        }
+
+    def gauges(self) -> dict[str, int]:
+        """How much of everything there is now."""
+        return {
+            "connections": len(self._lines),
+            "associated": len(self._inventory.clients),
+            "queued": self._delivery.holding.count,
+            "queued_bytes": self._delivery.holding.size,
+        }
+
+    def restore(self, records: Iterable[Store], now_ms: int) -> Sequence[Command]:
+        """Takes up what an earlier life held; called once, before any event."""
+        return self._delivery.restore(list(records), now_ms)
+
+    def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
+        """What is to be done about an event."""
+        return self._handlers[type(event)](event, now_ms)
+
+    def _on_frame(self, event: FrameReceived, now_ms: int) -> Sequence[Command]:
+        client = self._lines.get(event.line)
+        if client is None or client.state is _CLOSING:
+            peer = None if client is None else client.uri
+            return (Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED, peer),)
+        client.active_ms = now_ms
+        if event.text:  # a message is binary (R40)
+            return self._undecodable(client, Reason.MALFORMED, now_ms)
+        try:
+            taken = self._intake.take(event.raw, client.uri)
+        except WireError as error:
+            return self._undecodable(client, error.reason, now_ms)
+        envelope, _, packet = taken
+        if envelope.sender != client.uri and envelope.message_type != _REQUEST:  # R29
+            why = Complaint.NOT_AUTHENTICATED, Reason.UNAUTHENTICATED
+            return self._delivery.refuse(client, envelope, *why, now_ms)
+        if packet is not None and envelope.message_type in BROKER_TYPES:
+            answer = self._answers.get(envelope.message_type, self._refuse_broker_talk)
+            return answer(client, taken, now_ms)
+        return self._delivery.take(client, taken, event.raw, now_ms)
+
+    def _undecodable(self, client: Client, reason: Reason, now_ms: int) -> Sequence[Command]:
+        error = ErrorMessage(description=Complaint.UNDECODABLE.value)
+        concluded = Conclude(Outcome.REJECTED, reason, client.uri)
+        return [concluded, *self._replies.tell(client, error, now_ms)]
+
+    def _refuse_broker_talk(self, client: Client, taken: Taken, now_ms: int) -> Sequence[Command]:
+        """What only brokers say is no client's to say, whomever it is for (R39)."""
+        why = Complaint.NOT_AUTHORIZED, Reason.UNAUTHORIZED
+        return self._delivery.refuse(client, taken[0], *why, now_ms)
+
+    def _tell_inventory(self, client: Client, taken: Taken, now_ms: int) -> Sequence[Command]:
+        envelope, expires_ms, packet = taken
+        if not self._own_uris.issuperset(envelope.targets):
+            return self._refuse_broker_talk(client, taken, now_ms)
+        if expires_ms <= now_ms:
+            return self._delivery.expired_on_arrival(client, envelope, now_ms)
+        uris = self._inventory.connected(_query(packet))
+        response = InventoryResponse(uris=tuple(uris))
+        concluded = Conclude(Outcome.ACCEPTED, None, client.uri, envelope.message_type)
+        return [concluded, *self._replies.tell(client, response, now_ms)]
+
+    def _associate(self, client: Client, taken: Taken, now_ms: int) -> Sequence[Command]:
+        envelope, expires_ms, _ = taken
+        refusal = self._association_refusal(client, envelope)
+        if refusal is None and expires_ms <= now_ms:
+            refusal = Complaint.EXPIRED, None
+        if refusal is None:
+            return self._associated(client, envelope, now_ms)
+        complaint, reason = refusal
+        outcome = Outcome.EXPIRED if reason is None else Outcome.REJECTED
+        response = AssociateResponse(id=envelope.id, success=False, reason=complaint.value)
+        commands = self._replies.tell(client, response, now_ms, to=envelope.sender)
+        if client.state is not State.CLOSING:
+            code = CloseCode.ASSOCIATION_UNSUCCESSFUL
+            commands.append(self._inventory.close(client, code, "association unsuccessful"))
+        return [Conclude(outcome, reason, client.uri, _REQUEST), *commands]
+
+    def _association_refusal(
+        self, client: Client, envelope: Envelope
+    ) -> tuple[Complaint, Reason | None] | None:
+        """Why a client cannot be who it says it is, if it cannot (R44)."""
+        uri = envelope.sender
+        if client.state is State.ASSOCIATED:
+            return Complaint.ALREADY_ASSOCIATED, Reason.DUPLICATE
+        if not self._own_uris.issuperset(envelope.targets):
+            return Complaint.NOT_AUTHORIZED, Reason.UNAUTHORIZED
+        if len(uri) > self._settings.max_uri_size:
+            return Complaint.URI_TOO_LONG, Reason.TOO_LARGE
+        proven = client.identity
+        try:
+            check_sender(uri, parse(uri).common_name if proven is None else proven)
+        except UnauthenticatedError as error:
+            return Complaint.NOT_AUTHENTICATED, error.reason
+        return None
+
+    def _associated(self, client: Client, envelope: Envelope, now_ms: int) -> Sequence[Command]:
+        uri = envelope.sender
+        commands: list[Command] = []
+        former = self._inventory.clients.get(uri)
+        if former is not None:
+            commands.append(self._inventory.close(former, CloseCode.SUPERSEDED, "superseded"))
+        client.associate(uri)
+        self._inventory.add(uri, client)
+        commands.append(WakeAt((LINE_TIMER, client.line), now_ms + self._settings.idle_timeout_ms))
+        commands.append(Conclude(Outcome.ACCEPTED, None, uri, _REQUEST))
+        response = AssociateResponse(id=envelope.id, success=True)
+        commands += self._replies.tell(client, response, now_ms)
+        return commands + self._delivery.welcome(client, uri, now_ms)
+
+    def _on_opened(self, event: Opened, now_ms: int) -> Sequence[Command]:
+        client = self._lines[event.line] = Client(event.line, event.identity, now_ms)
+        if self._stopping:
+            return (self._inventory.close(client, CloseCode.UNAVAILABLE, "not running"),)
+        if len(self._lines) > self._settings.max_connection_count:
+            return (self._inventory.close(client, CloseCode.UNAVAILABLE, "no room"),)
+        if event.identity is None and not self._settings.trust_sender:
+            code = CloseCode.NO_CERTIFICATE
+            return (self._inventory.close(client, code, "no client certificate"),)
+        due_ms = now_ms + self._settings.association_timeout_ms
+        return (WakeAt((LINE_TIMER, event.line), due_ms),)
+
+    def _on_alive(self, event: Alive, now_ms: int) -> Sequence[Command]:
+        client = self._lines.get(event.line)
+        if client is not None:
+            client.active_ms = now_ms
+        return ()
+
+    def _on_congested(self, event: Congested, now_ms: int) -> Sequence[Command]:
+        client = self._lines.get(event.line)
+        if client is None or client.state is State.CLOSING:
+            return ()
+        return self._delivery.congested(client, event.frames, event.bytes, now_ms)
+
+    def _on_closed(self, event: Closed, now_ms: int) -> Sequence[Command]:
+        del now_ms
+        client = self._lines.pop(event.line, None)
+        if client is None:
+            return ()
+        self._inventory.remove(client)
+        client.state = State.CLOSING
+        return (WakeAt((LINE_TIMER, event.line), None),)
+
+    def _on_timer(self, event: TimerFired, now_ms: int) -> Sequence[Command]:
+        match event.timer:
+            case (str(kind), int(line)) if kind == LINE_TIMER:
+                return self._on_line_timer(line, now_ms)
+            case (str(kind), str(uri)) if kind == REDELIVERY_TIMER:
+                return self._delivery.redeliver(uri, now_ms)
+            case str(kind) if kind == EXPIRY_TIMER:
+                return self._delivery.expire(now_ms)
+        return ()
+
+    def _on_line_timer(self, line: Line, now_ms: int) -> Sequence[Command]:
+        """Ends a connection that did not associate in time, or that has gone silent."""
+        client = self._lines.get(line)
+        if client is None or client.state is State.CLOSING:
+            return ()
+        if client.state is State.OPEN:
+            code = CloseCode.ASSOCIATION_UNSUCCESSFUL
+            return (self._inventory.close(client, code, "association timed out"),)
+        due_ms = client.active_ms + self._settings.idle_timeout_ms
+        if due_ms > now_ms:
+            return (WakeAt((LINE_TIMER, line), due_ms),)
+        return (self._inventory.close(client, CloseCode.GOING_AWAY, "idle for too long"),)
+
+    def _on_requested(self, event: Requested, now_ms: int) -> Sequence[Command]:
+        """A broker serves its clients; nothing on its own side asks it for anything."""
+        del event, now_ms
+        return ()
+
+    def _on_stopping(self, event: Stopping, now_ms: int) -> Sequence[Command]:
+        del event, now_ms
+        self._stopping = True
+        return [
+            self._inventory.close(client, CloseCode.GOING_AWAY, "the broker stops")
+            for client in self._lines.values()
+            if client.state is not State.CLOSING
+        ]
+
+
+def _query(packet: Packet | None) -> Sequence[str]:
+    """What an inventory_request asks for; the codec has seen to it that it asks."""
+    return packet.data.query if packet and isinstance(packet.data, InventoryRequest) else ()

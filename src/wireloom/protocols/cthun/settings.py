@@ -1,0 +1,113 @@
+"""What an operator can set of a broker: who it is, what it trusts, and every limit."""
+
+from msgspec import Struct
+
+from wireloom.protocols.cthun.constants import (
+    ASSOCIATION_TIMEOUT_MS,
+    BROKER_TTL_MS,
+    BROKER_URI,
+    BURST_COUNT,
+    HELD_COUNT,
+    HELD_SIZE,
+    IDLE_TIMEOUT_MS,
+    MAX_CONNECTION_COUNT,
+    MAX_MESSAGE_SIZE,
+    MAX_REDELIVERY_MS,
+    MAX_TARGET_COUNT,
+    MAX_URI_SIZE,
+    MIN_REDELIVERY_MS,
+    REPORT_WAIT_MS,
+    SEEN_COUNT,
+    SENDER_HELD_COUNT,
+    SENDER_HELD_SIZE,
+    STALLED_COUNT,
+    STALLED_SIZE,
+    UNREAD_SIZE,
+)
+from wireloom.protocols.cthun.uris import is_server, is_wildcard, parse
+from wireloom.wire.errors import MalformedError
+
+
+class BrokerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The settings of a broker.
+
+    Raises:
+        ValueError: If the URI is not that of one broker, or a limit is not above 0.
+    """
+
+    uri: str = BROKER_URI
+    """What the broker calls itself in the notes it makes: `cth://<its name>/server`."""
+
+    trust_sender: bool = False
+    """Whether a client without a certificate may be whoever it says it is."""
+
+    association_timeout_ms: int = ASSOCIATION_TIMEOUT_MS
+    """A connection that is not associated by then is closed."""
+
+    idle_timeout_ms: int = IDLE_TIMEOUT_MS
+    """A connection on which nothing went either way for so long is closed."""
+
+    broker_ttl_ms: int = BROKER_TTL_MS
+    """Lifetime of the broker's own messages."""
+
+    min_redelivery_ms: int = MIN_REDELIVERY_MS
+    """The shortest wait before the next attempt at a delivery."""
+
+    max_redelivery_ms: int = MAX_REDELIVERY_MS
+    """The longest."""
+
+    report_wait_ms: int = REPORT_WAIT_MS
+    """How long the news of an expiry waits for a sender that is away."""
+
+    max_message_size: int = MAX_MESSAGE_SIZE
+    """Bytes in a message as a client sends it."""
+
+    max_connection_count: int = MAX_CONNECTION_COUNT
+    """Connections at a time."""
+
+    max_uri_size: int = MAX_URI_SIZE
+    """Characters in the URI of a client."""
+
+    max_target_count: int = MAX_TARGET_COUNT
+    """Targets that one message names."""
+
+    seen_count: int = SEEN_COUNT
+    """Message ids that are remembered at least."""
+
+    held_count: int = HELD_COUNT
+    """Messages that are held, each counted once for every client it is held for."""
+
+    held_size: int = HELD_SIZE
+    """Bytes of them."""
+
+    sender_held_count: int = SENDER_HELD_COUNT
+    """Messages of one sender that are held."""
+
+    sender_held_size: int = SENDER_HELD_SIZE
+    """Bytes of them."""
+
+    burst_count: int = BURST_COUNT
+    """Held messages that are delivered or reported in one turn."""
+
+    stalled_count: int = STALLED_COUNT
+    """Frames waiting to leave for a client from which on messages for it are held."""
+
+    stalled_size: int = STALLED_SIZE
+    """Bytes waiting, likewise."""
+
+    unread_size: int = UNREAD_SIZE
+    """Bytes that the broker says to a client that does not read before it cuts the client."""
+
+    def __post_init__(self) -> None:
+        """Refuses what no broker can work with; msgspec passes a ValueError on as its own."""
+        try:
+            parse(self.uri)
+        except MalformedError as error:
+            raise ValueError(error.detail) from None
+        if is_wildcard(self.uri) or not is_server(self.uri) or len(self.uri) > MAX_URI_SIZE:
+            raise ValueError(f"{self.uri!r:.80} is not the URI of one broker")
+        for name in self.__struct_fields__[2:]:
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be above 0")
+        if self.max_message_size > MAX_MESSAGE_SIZE:
+            raise ValueError(f"max_message_size is at most {MAX_MESSAGE_SIZE}")

@@ -1,0 +1,283 @@
+"""Messages to one actor: delivered, queued until it is back, or given up."""
+
+from typing import Final
+
+import msgspec
+
+from wireloom.protocols.signalhub.constants import (
+    SEND_TTL_MS,
+    DeliveryStatus,
+    Detail,
+    ErrorCode,
+)
+from wireloom.protocols.signalhub.desk import Desk
+from wireloom.protocols.signalhub.dialects import FRAME, written
+from wireloom.protocols.signalhub.directory import Directory, Registration
+from wireloom.protocols.signalhub.envelope import Inner
+from wireloom.protocols.signalhub.exchange import DeliveryAckPayload
+from wireloom.protocols.signalhub.forwarding import (
+    Forwarding,
+    content,
+    is_reserved,
+    noted,
+    written_letter,
+)
+from wireloom.protocols.signalhub.integrity import expires_ms
+from wireloom.protocols.signalhub.lifecycle import UnknownActorPayload
+from wireloom.protocols.signalhub.mailboxes import Mailboxes, Parcel, Report, Reports
+from wireloom.protocols.signalhub.messages import (
+    DeliveryAck,
+    Send,
+    UnknownActor,
+)
+from wireloom.protocols.signalhub.roster import Connection
+from wireloom.wire import session
+from wireloom.wire.errors import MalformedError
+from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.session import Conclude, WakeAt
+
+PARCELS_TIMER: Final = "parcels"
+REPORTS_TIMER: Final = "reports"
+
+_FORWARDED: Final = Outcome.FORWARDED
+_DELIVERED: Final = DeliveryStatus.DELIVERED
+"""Named once: the interpreter looks up a member of an enum slowly."""
+
+_STATUSES: Final = {status: status.encode() for status in DeliveryStatus}
+_RECEIPT: Final = (
+    b'{"type":"hub:delivery_ack","id":"%b%012x","from":%b,"to":%b,"pattern":"tell",'
+    b'"correlationId":"%b","timestamp":%d,"payload":{"messageId":"%b","deliveredAt":%d,'
+    b'"status":"%b"},"metadata":{},"ttl":null,"signature":null}'
+)
+
+_write: Final = msgspec.json.Encoder().encode
+_read: Final = msgspec.json.Decoder().decode
+
+
+class Delivery:
+    """Point to point."""
+
+    def __init__(self, desk: Desk, directory: Directory) -> None:
+        self.mailboxes = Mailboxes(desk.settings)
+        self.reports = Reports(desk.settings)
+        self._desk = desk
+        self._directory = directory
+
+    def handle_send(self, connection: Connection, message: Send) -> Conclude:
+        """Passes a message on, or lets it wait for its target."""
+        desk = self._desk
+        if is_reserved(message.payload.message):
+            return desk.forbid(connection, message, "send", "types of the hub are its own")
+        target = message.payload.target_address
+        registration = self._directory.find(target, desk.now_ms)
+        if registration is None:
+            return self._unknown(connection, message)
+        there = registration.owner.connection
+        if there is None or there.paused:
+            return self._queue(connection, message)
+        try:
+            raw = self._frame(connection, message, there, registration)
+        except MalformedError as error:
+            return self._unfit(connection, message, error)
+        if len(raw) > desk.settings.max_message_size:
+            return desk.too_large(connection, len(raw), message.id)
+        desk.out.append(session.Send(there.line, raw, there.text, _FORWARDED))
+        desk.meter.add(1, desk.now_ms)
+        self._acknowledge(connection, message, _DELIVERED)
+        return connection.forwarded
+
+    def flush(self, connection: Connection) -> None:
+        """Delivers all that waits for the actor of a connection that can take it again."""
+        for address in sorted(connection.actor.registrations):
+            self.flush_address(address)
+        reports = self.reports.empty(connection.address)
+        for report in reports:
+            self._time_out(connection, report.id, report.target)
+        self._desk.out.extend(report.forget() for report in reports)
+
+    def flush_address(self, address: str) -> None:
+        """Delivers all that waits for an address, if its actor can take it."""
+        desk = self._desk
+        registration = self._directory.find(address, desk.now_ms)
+        there = None if registration is None else registration.owner.connection
+        if registration is None or there is None or there.paused:
+            return
+        parcels = self.mailboxes.empty(address)
+        for parcel in parcels:
+            if parcel.deadline_ms < desk.now_ms or not self._hand_over(parcel, registration, there):
+                self._give_up(parcel)
+        # Last, all together: nothing that is sent has to wait for it.
+        desk.out.extend(parcel.forget() for parcel in parcels)
+
+    def expire_parcels(self, address: str) -> None:
+        """Gives up what has waited too long for an address."""
+        desk = self._desk
+        parcels = self.mailboxes.expired(address, desk.now_ms)
+        for parcel in parcels:
+            self._give_up(parcel)
+        desk.out.extend(parcel.forget() for parcel in parcels)
+        self.watch_parcels(address)
+
+    def expire_reports(self, sender: str) -> None:
+        """Forgets failures that have waited too long for their sender."""
+        self._desk.out.extend(
+            report.forget() for report in self.reports.expired(sender, self._desk.now_ms)
+        )
+        self.watch_reports(sender)
+
+    def watch_parcels(self, address: str) -> None:
+        """Sets the timer for the first parcel that will have waited too long."""
+        deadline_ms = self.mailboxes.next_deadline_ms(address)
+        if deadline_ms is not None:
+            self._desk.out.append(WakeAt((PARCELS_TIMER, address), deadline_ms + 1))
+
+    def watch_reports(self, sender: str) -> None:
+        """Sets the timer for the first report that will have waited too long."""
+        end_ms = self.reports.next_end_ms(sender)
+        if end_ms is not None:
+            self._desk.out.append(WakeAt((REPORTS_TIMER, sender), end_ms))
+
+    def _frame(
+        self, connection: Connection, message: Send, there: Connection, target: Registration
+    ) -> bytes:
+        desk = self._desk
+        notes = noted(message.metadata)
+        about = content(desk, message.payload.message, message.id, expires_ms(message), notes)
+        source = connection.actor.written
+        head, mid, tail = written_letter(there.dialect, desk, source, about)
+        desk.number += 1
+        return FRAME % (head, desk.number, mid, target.written[there.text], tail)
+
+    def _acknowledge(self, connection: Connection, message: Send, status: DeliveryStatus) -> None:
+        desk = self._desk
+        raw = b""
+        if message.pattern == "ask" and connection.text:
+            raw = self._receipt(connection, message.id.encode(), status)
+            desk.out.append(session.Send(connection.line, raw, connection.text))
+        elif message.pattern == "ask":
+            payload = DeliveryAckPayload(
+                message_id=message.id, delivered_at=desk.now_ms, status=status
+            )
+            raw = desk.tell(connection, DeliveryAck, payload, answers=message.id)
+        desk.seen.remember(connection.address, message.id, raw)
+
+    def _receipt(self, connection: Connection, answers: bytes, status: DeliveryStatus) -> bytes:
+        """An acknowledgement as JSON: of all that a hub says, it says this most often."""
+        desk, now_ms = self._desk, self._desk.now_ms
+        desk.number += 1
+        return _RECEIPT % (
+            desk.id_head,
+            desk.number,
+            desk.written[True],
+            connection.to,
+            answers,
+            now_ms,
+            answers,
+            now_ms,
+            _STATUSES[status],
+        )
+
+    def _queue(self, connection: Connection, message: Send) -> Conclude:
+        desk = self._desk
+        parcel = _parcel(connection, message)
+        if parcel.deadline_ms < desk.now_ms:
+            return self._expired(connection, message)
+        if not self.mailboxes.holds(parcel):
+            if not self.mailboxes.has_room(parcel):
+                return self._no_room(connection, message)
+            self.mailboxes.put(parcel)
+            desk.out.append(parcel.store())
+            self.watch_parcels(parcel.target)
+        self._acknowledge(connection, message, DeliveryStatus.QUEUED)
+        return Conclude(Outcome.QUEUED, None, connection.address)
+
+    def _hand_over(self, parcel: Parcel, target: Registration, there: Connection) -> bool:
+        """Sends a parcel; gives whether the recipient's encoding can carry it."""
+        desk = self._desk
+        inner = Inner(type=parcel.type, payload=_read(parcel.payload))
+        about = content(desk, inner, parcel.id, parcel.deadline_ms, parcel.metadata)
+        letter = Forwarding(desk, written(parcel.sender), about).letter(text=there.text)
+        if letter is None:
+            return False
+        desk.number += 1
+        raw = letter.to(target.written[there.text], desk.number)
+        desk.out.append(session.Send(there.line, raw, there.text, Outcome.FORWARDED))
+        desk.meter.add(1, desk.now_ms)
+        return True
+
+    def _give_up(self, parcel: Parcel) -> None:
+        """Tells the sender that its message did not arrive, now or when it is back (R39)."""
+        desk = self._desk
+        sender = desk.roster.actors.get(parcel.sender)
+        if parcel.ask and sender is not None and sender.connection is not None:
+            self._time_out(sender.connection, parcel.id, parcel.target)
+        elif parcel.ask:
+            self._note(parcel)
+
+    def _note(self, parcel: Parcel) -> None:
+        desk = self._desk
+        until_ms = desk.now_ms + desk.settings.report_ms
+        report = Report(id=parcel.id, sender=parcel.sender, target=parcel.target, until_ms=until_ms)
+        dropped = self.reports.put(report)
+        if report not in dropped:
+            desk.out.append(report.store())
+        desk.out.extend(one.forget() for one in dropped if one is not report)
+        self.watch_reports(parcel.sender)
+
+    def _time_out(self, connection: Connection, message_id: str, target: str) -> None:
+        self._desk.fail(
+            connection,
+            ErrorCode.TIMEOUT,
+            "The message was not delivered in time",
+            answers=message_id,
+            targetAddress=target,
+        )
+
+    def _unknown(self, connection: Connection, message: Send) -> Conclude:
+        if message.pattern == "ask":
+            payload = UnknownActorPayload(
+                actor_address=message.payload.target_address,
+                message="The actor is not registered with this hub",
+            )
+            self._desk.tell(connection, UnknownActor, payload, answers=message.id)
+        return self._desk.refused(connection, Reason.UNKNOWN_DESTINATION)
+
+    def _unfit(self, connection: Connection, message: Send, error: MalformedError) -> Conclude:
+        if message.pattern == "ask":
+            self._desk.fail(
+                connection,
+                ErrorCode.INTERNAL_ERROR,
+                error.detail,
+                answers=message.id,
+                retryable=False,
+                reason=Detail.NOT_PORTABLE,
+            )
+        return self._desk.refused(connection, Reason.INTERNAL)
+
+    def _expired(self, connection: Connection, message: Send) -> Conclude:
+        if message.pattern == "ask":
+            code = ErrorCode.MESSAGE_EXPIRED
+            self._desk.fail(connection, code, "The lifetime is over", answers=message.id)
+        return Conclude(Outcome.EXPIRED, None, connection.address)
+
+    def _no_room(self, connection: Connection, message: Send) -> Conclude:
+        if message.pattern != "ask":
+            return self._desk.refused(connection, Reason.QUEUE_FULL)
+        text = "Too many messages wait for the actor"
+        return self._desk.full(connection, message, text, Detail.QUEUE_FULL)
+
+
+def _parcel(connection: Connection, message: Send) -> Parcel:
+    """What waits of a send; a lifetime that is not given is that of every send (R10)."""
+    inner = message.payload.message
+    ttl = message.ttl if isinstance(message.ttl, int) else SEND_TTL_MS
+    return Parcel(
+        id=message.id,
+        sender=connection.address,
+        target=message.payload.target_address,
+        ask=message.pattern == "ask",
+        type=inner.type,
+        payload=_write(inner.payload),
+        metadata=noted(message.metadata),
+        deadline_ms=message.timestamp + ttl,
+    )

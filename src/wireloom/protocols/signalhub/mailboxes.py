@@ -1,0 +1,197 @@
+"""Messages that wait for an actor that is away, and failures that wait for a sender (R38, R39)."""
+
+from typing import Any, Final
+
+import msgspec
+
+from wireloom.protocols.signalhub.settings import HubSettings
+from wireloom.wire.message import Message
+from wireloom.wire.session import Forget, Store
+
+PARCEL_KIND: Final = "parcel"
+REPORT_KIND: Final = "report"
+
+
+class Parcel(Message, frozen=True, kw_only=True):
+    """One message that waits."""
+
+    id: str
+    """The id of the send."""
+
+    sender: str
+    """The actor that sent it."""
+
+    target: str
+    """The address that it is for."""
+
+    ask: bool
+    """Whether the sender wants to know what became of it."""
+
+    type: str
+    """The application's type."""
+
+    payload: bytes
+    """The application's payload, as JSON."""
+
+    metadata: dict[str, Any]
+    """What the hub says about it to the recipient."""
+
+    deadline_ms: int
+    """Until when it may be delivered."""
+
+    @property
+    def key(self) -> str:
+        """The name under which it is stored; the same if it is sent again."""
+        return f"{self.target}\n{self.sender}\n{self.id}"
+
+    def store(self) -> Store:
+        """Keeps it across a crash."""
+        return Store(PARCEL_KIND, self.key, _pack(self))
+
+    def forget(self) -> Forget:
+        """Keeps it no longer."""
+        return Forget(PARCEL_KIND, self.key)
+
+
+class Report(Message, frozen=True, kw_only=True):
+    """That a message was not delivered in time, for a sender that is away."""
+
+    id: str
+    """The id of the send."""
+
+    sender: str
+    """Who is to be told."""
+
+    target: str
+    """Whom it did not reach."""
+
+    until_ms: int
+    """How long it is kept."""
+
+    @property
+    def key(self) -> str:
+        """The name under which it is stored."""
+        return f"{self.sender}\n{self.id}"
+
+    def store(self) -> Store:
+        """Keeps it across a crash."""
+        return Store(REPORT_KIND, self.key, _pack(self))
+
+    def forget(self) -> Forget:
+        """Keeps it no longer."""
+        return Forget(REPORT_KIND, self.key)
+
+
+_pack: Final = msgspec.msgpack.Encoder().encode
+_read_parcel: Final = msgspec.msgpack.Decoder(Parcel).decode
+_read_report: Final = msgspec.msgpack.Decoder(Report).decode
+
+
+def restored(record: Store) -> Parcel | Report | None:
+    """A stored parcel or report; None if it is neither."""
+    try:
+        if record.kind == PARCEL_KIND:
+            return _read_parcel(record.value)
+        return _read_report(record.value)
+    except msgspec.MsgspecError:
+        return None
+
+
+class Mailboxes:
+    """What waits, in the order of arrival; bounded for each actor and for all of them."""
+
+    def __init__(self, settings: HubSettings) -> None:
+        self._settings = settings
+        self._boxes: dict[str, dict[str, Parcel]] = {}
+        self.count = 0
+        self.size = 0
+        """Bytes of all payloads that wait."""
+
+    def holds(self, parcel: Parcel) -> bool:
+        """Whether it waits already."""
+        return parcel.key in self._boxes.get(parcel.target, ())
+
+    def has_room(self, parcel: Parcel) -> bool:
+        """Whether one more may wait. Nothing that was promised makes way for it."""
+        settings = self._settings
+        return (
+            len(self._boxes.get(parcel.target, ())) < settings.max_queued
+            and self.count < settings.max_all_queued
+            and self.size + len(parcel.payload) <= settings.max_queued_size
+        )
+
+    def put(self, parcel: Parcel) -> None:
+        """Lets a parcel wait."""
+        self._boxes.setdefault(parcel.target, {})[parcel.key] = parcel
+        self.count += 1
+        self.size += len(parcel.payload)
+
+    def empty(self, target: str) -> list[Parcel]:
+        """Takes out all that waits for an address, first come first."""
+        parcels = list(self._boxes.pop(target, {}).values())
+        self._count_out(parcels)
+        return parcels
+
+    def expired(self, target: str, now_ms: int) -> list[Parcel]:
+        """Takes out what can no longer be delivered."""
+        box = self._boxes.get(target, {})
+        late = [parcel for parcel in box.values() if parcel.deadline_ms < now_ms]
+        for parcel in late:
+            del box[parcel.key]
+        if not box:
+            self._boxes.pop(target, None)
+        self._count_out(late)
+        return late
+
+    def next_deadline_ms(self, target: str) -> int | None:
+        """When the first of what waits for an address can no longer be delivered."""
+        box = self._boxes.get(target)
+        return min(parcel.deadline_ms for parcel in box.values()) if box else None
+
+    def _count_out(self, parcels: list[Parcel]) -> None:
+        self.count -= len(parcels)
+        self.size -= sum(len(parcel.payload) for parcel in parcels)
+
+
+class Reports:
+    """Failures that senders have not been told of; the oldest makes way."""
+
+    def __init__(self, settings: HubSettings) -> None:
+        self._max = settings.max_reports
+        self._all_max = settings.max_all_queued
+        self._by_sender: dict[str, dict[str, Report]] = {}
+        self.count = 0
+
+    def put(self, report: Report) -> list[Report]:
+        """Keeps a report; gives those that are kept no longer."""
+        if self.count >= self._all_max and report.sender not in self._by_sender:
+            return [report]
+        kept = self._by_sender.setdefault(report.sender, {})
+        self.count += report.id not in kept
+        kept[report.id] = report
+        if len(kept) <= self._max:
+            return []
+        self.count -= 1
+        return [kept.pop(next(iter(kept)))]
+
+    def empty(self, sender: str) -> list[Report]:
+        """Takes out all reports for a sender."""
+        reports = list(self._by_sender.pop(sender, {}).values())
+        self.count -= len(reports)
+        return reports
+
+    def expired(self, sender: str, now_ms: int) -> list[Report]:
+        """Takes out the reports for a sender that are too old to tell."""
+        kept = self._by_sender.get(sender, {})
+        late = [report for report in kept.values() if report.until_ms <= now_ms]
+        for report in late:
+            del kept[report.id]
+        if not kept:
+            self._by_sender.pop(sender, None)
+        self.count -= len(late)
+        return late
+
+    def next_end_ms(self, sender: str) -> int | None:
+        """When the first report for a sender is too old to tell."""
+        kept = self._by_sender.get(sender)
+        return min(report.until_ms for report in kept.values()) if kept else None

@@ -1,0 +1,82 @@
+"""What a hub takes up from an earlier life: registrations, subscriptions, and what waits."""
+
+from collections.abc import Iterable
+
+from wireloom.protocols.signalhub import directory, mailboxes, topics
+from wireloom.protocols.signalhub.delivery import Delivery
+from wireloom.protocols.signalhub.desk import Desk
+from wireloom.protocols.signalhub.discovery import Discovery
+from wireloom.protocols.signalhub.mailboxes import Parcel, Report
+from wireloom.protocols.signalhub.reception import Reception
+from wireloom.wire.session import Forget, Store
+
+
+class Recovery:
+    """Puts stored records back to where they came from; what cannot be read is forgotten."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        discovery: Discovery,
+        delivery: Delivery,
+        reception: Reception,
+    ) -> None:
+        self._desk = desk
+        self._discovery = discovery
+        self._delivery = delivery
+        self._reception = reception
+
+    def restore(self, records: Iterable[Store]) -> None:
+        """Takes up all records, whatever their order, and sets the timers that they need."""
+        takers = {
+            directory.KIND: self._take_registration,
+            topics.KIND: self._take_subscription,
+            mailboxes.PARCEL_KIND: self._take_parcel,
+            mailboxes.REPORT_KIND: self._take_report,
+        }
+        for record in records:
+            take = takers.get(record.kind)
+            if take is None or not take(record):
+                self._desk.out.append(Forget(record.kind, record.key))
+        self._settle()
+
+    def _settle(self) -> None:
+        """Ends what ended while the hub was away (R42)."""
+        desk = self._desk
+        for actor in list(desk.roster.actors.values()):
+            for address in sorted(actor.registrations):
+                self._discovery.expire(address)
+            if actor.subscriptions and not actor.registrations:
+                self._reception.watch_absent(actor.address)
+            desk.roster.release(actor)
+
+    def _take_registration(self, record: Store) -> bool:
+        found = directory.restored(record.value)
+        if found is None:
+            return False
+        self._discovery.directory.put(self._desk.roster.actor(found.owner), found)
+        return True
+
+    def _take_subscription(self, record: Store) -> bool:
+        found = topics.restored(record.value)
+        if found is None:
+            return False
+        self._reception.topics.add(self._desk.roster.actor(found.actor), found.topic, durable=True)
+        return True
+
+    def _take_parcel(self, record: Store) -> bool:
+        found = mailboxes.restored(record)
+        if not isinstance(found, Parcel):
+            return False
+        self._delivery.mailboxes.put(found)
+        self._delivery.watch_parcels(found.target)
+        return True
+
+    def _take_report(self, record: Store) -> bool:
+        found = mailboxes.restored(record)
+        if not isinstance(found, Report):
+            return False
+        dropped = self._delivery.reports.put(found)
+        self._desk.out.extend(one.forget() for one in dropped)
+        self._delivery.watch_reports(found.sender)
+        return True

@@ -1,0 +1,124 @@
+"""Who is connected, and who is known beyond a connection."""
+
+from enum import Enum, auto
+
+from wireloom.protocols.signalhub.dialects import JSON, Dialect, written
+from wireloom.protocols.signalhub.limits import Allowance, Allowances, Bucket
+from wireloom.protocols.signalhub.settings import HubSettings
+from wireloom.wire.outcome import Outcome
+from wireloom.wire.session import Conclude, Line, Opened
+
+
+class State(Enum):
+    """How far a connection is."""
+
+    OPENED = auto()
+    """It has not said who it is."""
+
+    CONNECTED = auto()
+    ENDED = auto()
+    """The hub has ended it; what still comes in is not looked at."""
+
+
+class Actor:
+    """One identity: an address that a client proved or, without authentication, claimed."""
+
+    __slots__ = ("address", "connection", "registrations", "subscriptions", "written")
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.written = written(address)
+        self.connection: Connection | None = None
+        self.registrations: set[str] = set()
+        """The addresses it registered."""
+        self.subscriptions: dict[str, str] = {}
+        """Its topics, by the ids of its subscriptions."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to remember about it."""
+        return self.connection is None and not self.registrations and not self.subscriptions
+
+
+class Connection:
+    """One line, from the hub's side."""
+
+    __slots__ = (
+        "accepted",
+        "actor",
+        "address",
+        "allowance",
+        "bucket",
+        "dialect",
+        "ends_ms",
+        "faults",
+        "forwarded",
+        "heard_ms",
+        "id",
+        "line",
+        "opened_ms",
+        "paused",
+        "state",
+        "text",
+        "to",
+        "token",
+    )
+
+    def __init__(self, event: Opened, settings: HubSettings, name: str, now_ms: int) -> None:
+        self.line = event.line
+        self.token = event.token
+        self.id = name
+        self.state = State.OPENED
+        self.speak(JSON)
+        self.opened_ms = self.heard_ms = now_ms
+        self.ends_ms: int | None = None
+        """When its token ends."""
+        self.paused = False
+        self.bucket = Bucket(settings.line_rate)
+        self.faults = Bucket(settings.fault_rate)
+        self.allowance = Allowance(settings)
+        self.actor = Actor(f"@(line/{event.line})")
+        self.address = self.actor.address
+        self.to = self.actor.written[self.text]
+        self.accepted = self.forwarded = Conclude(Outcome.ACCEPTED)
+
+    def speak(self, dialect: Dialect) -> None:
+        """Notes the encoding that the client is answered in."""
+        self.dialect, self.text = dialect, dialect.text
+
+    def identify(self, actor: Actor) -> None:
+        """Notes whose connection it is."""
+        self.state = State.CONNECTED
+        self.actor, self.address = actor, actor.address
+        self.to = actor.written[self.text]
+        self.accepted = Conclude(Outcome.ACCEPTED, None, actor.address)
+        self.forwarded = Conclude(Outcome.FORWARDED, None, actor.address)
+
+
+class Roster:
+    """All lines and actors."""
+
+    def __init__(self, settings: HubSettings) -> None:
+        self.lines: dict[Line, Connection] = {}
+        self.actors: dict[str, Actor] = {}
+        self._allowances = Allowances(settings)
+
+    def actor(self, address: str) -> Actor:
+        """The actor of this address."""
+        found = self.actors.get(address)
+        if found is None:
+            found = self.actors[address] = Actor(address)
+        return found
+
+    def attach(self, connection: Connection, address: str) -> Actor:
+        """Makes a connection that of an actor."""
+        actor = self.actor(address)
+        actor.connection = connection
+        connection.allowance = self._allowances.of(address)
+        connection.identify(actor)
+        return actor
+
+    def release(self, actor: Actor) -> None:
+        """Forgets an actor about which there is nothing to remember."""
+        if actor.is_idle:
+            self.actors.pop(actor.address, None)

@@ -1,0 +1,161 @@
+"""What a session is told and what it wants done.
+
+A session is one end of a protocol: a hub, a broker, a node, a client. It is told of events, one
+at a time and with the time of day, and answers with commands. It performs none of them, has no
+clock and no source of chance of its own, so one session runs on sockets, on a simulated network
+and in a test that reads like a transcript.
+
+Commands are performed in their order. What a `Store` or `Forget` writes is on disk before
+any later `Send`, `Close` or `Deliver` of the same answer is performed: what a session
+promises on the wire, it can keep after a crash.
+
+A `FrameReceived` is answered with exactly one `Conclude`: every frame has one outcome.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+from wireloom.wire.outcome import Outcome, Reason
+
+Line = int
+"""A connection, by a number that the driver never uses twice."""
+
+
+class Opened(NamedTuple):
+    """A connection came up."""
+
+    line: Line
+    peer: str
+    """Its address, for people."""
+
+    identity: str | None = None
+    """Who the transport has proven it to be (the certificate's common name)."""
+
+    token: str | None = None
+    """A bearer token that came with the connection."""
+
+
+class FrameReceived(NamedTuple):
+    """One whole frame came in."""
+
+    line: Line
+    raw: bytes
+    text: bool = False
+    """Whether the transport calls it text."""
+
+
+class Alive(NamedTuple):
+    """The transport heard of a peer that said nothing: a ping came, or the answer to one."""
+
+    line: Line
+
+
+class Congested(NamedTuple):
+    """A peer reads more slowly than it is sent to, or caught up again."""
+
+    line: Line
+    frames: int
+    """Frames that wait to leave."""
+
+    bytes: int
+
+
+class Closed(NamedTuple):
+    """A connection went away, whoever ended it."""
+
+    line: Line
+    code: int
+
+
+class TimerFired(NamedTuple):
+    """The time of a `WakeAt` has come."""
+
+    timer: Hashable
+
+
+class Requested(NamedTuple):
+    """The application on this side wants something."""
+
+    request: object
+
+
+class Stopping(NamedTuple):
+    """The process is about to end in good order."""
+
+
+Event = Opened | FrameReceived | Alive | Congested | Closed | TimerFired | Requested | Stopping
+
+
+class Send(NamedTuple):
+    """A frame is to leave."""
+
+    line: Line
+    raw: bytes
+    text: bool = False
+    outcome: Outcome | None = None
+    """For the capture: what leaving means for the frame, where it means something."""
+
+
+class Close(NamedTuple):
+    """A connection is to end, after what was sent on it has left."""
+
+    line: Line
+    code: int
+    reason: str = ""
+
+
+class WakeAt(NamedTuple):
+    """A timer is to be set, or set anew; `None` takes it back."""
+
+    timer: Hashable
+    at_ms: int | None
+
+
+class Store(NamedTuple):
+    """A record is to be kept across a crash; one with the same key is replaced."""
+
+    kind: str
+    key: str
+    value: bytes
+
+
+class Forget(NamedTuple):
+    """A record is not needed any more."""
+
+    kind: str
+    key: str
+
+
+class Deliver(NamedTuple):
+    """Something is for the application on this side."""
+
+    item: object
+
+
+class Conclude(NamedTuple):
+    """What became of the frame that this answers."""
+
+    outcome: Outcome
+    reason: Reason | None = None
+    """Given if, and only if, the outcome is `rejected`."""
+
+    peer: str | None = None
+    """Who sent it, by the protocol's own name, once that is known."""
+
+    type: str | None = None
+    """Which of the protocol's listed types it has, for the counters; None for any other."""
+
+
+Command = Send | Close | WakeAt | Store | Forget | Deliver | Conclude
+
+
+class Session(Protocol):
+    """One end of a protocol."""
+
+    def restore(self, records: Iterable[Store], now_ms: int) -> Sequence[Command]:
+        """Takes up what an earlier life stored, in that order; called once, before any event."""
+        ...
+
+    def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
+        """What is to be done about an event."""
+        ...

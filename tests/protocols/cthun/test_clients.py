@@ -1,0 +1,21 @@
+"""A connection before and after its association."""
+
+from wireloom.protocols.cthun.clients import Client, State
+from wireloom.wire.outcome import Outcome
+from wireloom.wire.session import Conclude
+
+
+def test_a_new_connection_is_nobody_and_gets_nothing() -> None:
+    client = Client(7, "a.example.com", 5)
+    assert (client.line, client.identity, client.active_ms) == (7, "a.example.com", 5)
+    assert client.state is State.OPEN
+    assert client.uri is None
+    assert not client.ready
+    assert not client.stalled
+
+
+def test_an_associated_connection_names_its_client_in_every_outcome() -> None:
+    client = Client(7, None, 5)
+    client.associate("cth://a/agent")
+    assert client.state is State.ASSOCIATED
+    assert client.forwarded == Conclude(Outcome.FORWARDED, None, "cth://a/agent")

@@ -1,0 +1,158 @@
+"""The fast way of reading agrees with the codec on every input."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, ID, SAMPLES
+from protocols.cthun.strategies import MESSAGES
+from support.cases import vectors
+from support.damage import flips
+from wireloom.protocols.cthun import intake as module
+from wireloom.protocols.cthun.codec import decode, encode
+from wireloom.protocols.cthun.constants import MAX_DEBUG_CHUNKS, MAX_MESSAGE_SIZE, MessageType
+from wireloom.protocols.cthun.intake import NOTES_SIZE, Intake, has_room
+from wireloom.protocols.cthun.messages import DebugChunk, Packet
+from wireloom.protocols.cthun.times import millis
+from wireloom.wire.errors import TooLargeError, WireError
+
+PLAIN = Packet(envelope=GREETING, data=b"data")
+
+
+def intake(max_size: int = MAX_MESSAGE_SIZE) -> Intake:
+    return Intake({AGENT}, max_size)
+
+
+def agrees(raw: bytes, sender: str | None = CONTROLLER) -> None:
+    """Twice, since the second time much is known."""
+    reading = intake()
+    for _ in range(2):
+        try:
+            expected = decode(raw)
+        except WireError as error:
+            with pytest.raises(type(error)):
+                reading.take(raw, sender)
+            return
+        envelope, expires_ms, packet = reading.take(raw, sender)
+        assert envelope == expected.envelope
+        assert expires_ms == millis(expected.envelope.expires)
+        assert packet in (None, expected)
+        if packet is None:
+            assert expected.data is None or isinstance(expected.data, bytes)
+            assert not expected.debug_chunks
+
+
+@given(st.one_of(list(MESSAGES.values())), st.data())
+def test_it_agrees_with_the_codec_on_good_and_on_damaged_bytes(
+    message: Packet, data: st.DataObject
+) -> None:
+    raw = bytearray(encode(message))
+    agrees(bytes(raw), message.envelope.sender)
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(raw) - 1))
+        raw[place : place + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=2))
+    agrees(bytes(raw), message.envelope.sender)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_it_agrees_with_the_codec_on_every_cut_and_flip_of_a_sample(name: str) -> None:
+    raw = encode(SAMPLES[name])
+    for end in range(len(raw) + 1):
+        agrees(raw[:end])
+    agrees(raw + b"\0")
+    for spoilt in flips(raw):
+        agrees(spoilt)
+
+
+@pytest.mark.parametrize("vector", vectors("cthun"), ids=lambda vector: vector["name"])
+def test_it_agrees_with_the_codec_on_every_vector(vector: dict[str, Any]) -> None:
+    agrees(bytes.fromhex(vector["hex"]))
+
+
+def spelled(old: str, new: str) -> bytes:
+    content = encode(Packet(envelope=GREETING)).partition(b"{")[2]
+    content = b"{" + content.replace(old.encode(), new.encode())
+    return b"\1\1" + len(content).to_bytes(4, "big") + content
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"targets"', '"sender":"cth://a/b","targets"'),
+        ('"id":', '"id" : '),
+        ("greeting", "gr\\u0065eting"),
+        ("greeting", "gr\\ud800eting"),
+        ("greeting", "gr eting"),
+        (ID, ID[:-1]),
+        (ID, ID[:-1] + "g"),
+        ("2015-04-27", "2015-02-30"),
+        ("2015-04-27", "2015-4-27"),
+        (AGENT, "cth://a*/agent"),
+        (AGENT, "cth:///agent"),
+        ("true", "null"),
+        ("true", '"true"'),
+        ("true", f'true,"in-reply-to":"{ID}"'),
+        ("true", 'true,"in-reply-to":"x"'),
+        ("true", 'true,"in_reply_to":"x"'),
+        ("}", "} "),
+        ("}", ""),
+    ],
+)
+def test_it_agrees_with_the_codec_on_odd_envelopes(old: str, new: str) -> None:
+    assert spelled(old, new) != spelled("", "")
+    agrees(spelled(old, new))
+
+
+def test_an_ordinary_message_is_not_read_further_than_its_envelope() -> None:
+    for message in (PLAIN, replace(PLAIN, data=None), replace(PLAIN, data=b"")):
+        assert intake().take(encode(message), CONTROLLER)[2] is None
+
+
+@pytest.mark.parametrize("sender", [None, AGENT])
+def test_anothers_message_is_read_as_a_whole(sender: str | None) -> None:
+    assert intake().take(encode(PLAIN), sender)[2] == PLAIN
+
+
+def test_the_brokers_types_are_read_as_a_whole() -> None:
+    for type_ in MessageType:
+        message = SAMPLES[type_.value]
+        assert isinstance(message, Packet)
+        assert intake().take(encode(message), message.envelope.sender)[2] == message
+
+
+def test_notes_are_read_too() -> None:
+    message = replace(PLAIN, debug_chunks=(DebugChunk(),))
+    assert intake().take(encode(message), CONTROLLER)[2] == message
+
+
+def test_a_message_has_a_greatest_size() -> None:
+    raw = encode(PLAIN)
+    intake(len(raw)).take(raw, CONTROLLER)
+    with pytest.raises(TooLargeError):
+        intake(len(raw) - 1).take(raw, CONTROLLER)
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CACHED", 30)
+    reading = intake()
+    for number in range(100):
+        envelope = replace(
+            GREETING, message_type=f"t{number}", expires=f"2015-04-27T12:00:00.{number}Z"
+        )
+        assert reading.take(encode(Packet(envelope=envelope)), CONTROLLER)[2] is None
+        assert len(reading._types) <= 30
+        assert len(reading._times) <= 30
+    long = replace(GREETING, message_type="t" * 31)
+    assert reading.take(encode(Packet(envelope=long)), CONTROLLER)[2] is not None
+
+
+def test_notes_need_room() -> None:
+    assert has_room(bytes(MAX_MESSAGE_SIZE - NOTES_SIZE), None)
+    assert not has_room(bytes(MAX_MESSAGE_SIZE - NOTES_SIZE + 1), None)
+    crowded = replace(PLAIN, debug_chunks=(DebugChunk(),) * (MAX_DEBUG_CHUNKS - 2))
+    assert has_room(b"", crowded)
+    full = replace(PLAIN, debug_chunks=(DebugChunk(),) * (MAX_DEBUG_CHUNKS - 1))
+    assert not has_room(b"", full)

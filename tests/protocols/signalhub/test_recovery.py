@@ -1,0 +1,95 @@
+"""A hub that begins with what another one left."""
+
+from protocols.signalhub.transcript import BEGIN_MS, SECRET, Transcript
+from wireloom.protocols.signalhub.session import HubSession
+from wireloom.protocols.signalhub.settings import HubSettings
+from wireloom.wire.session import Forget, Store
+
+ADA, BOB = "@(a/ada)", "@(b/bob)"
+
+
+def test_registrations_are_as_acknowledged_after_a_crash() -> None:
+    hub = Transcript()
+    ada = hub.client(ADA)
+    granted = ada.registers(ttlSeconds=600)
+    hub.crashes(after_ms=10_000)
+    bob = hub.client(BOB)
+    bob.asks("hub:list_actors", {})
+    (shown,) = bob.hears("hub:actor_list")["payload"]["actors"]
+    assert (shown["expiresAt"], shown["version"]) == (granted["expiresAt"], 1)
+    ada = hub.client(ADA)
+    ada.asks("hub:renew", {"renewalToken": granted["renewalToken"]})
+    ada.hears("hub:renewed", payload__expiresAt=hub.now_ms + 600_000)
+
+
+def test_a_renewal_is_as_acknowledged_after_a_crash() -> None:
+    hub = Transcript()
+    ada = hub.client(ADA)
+    token = ada.registers()["renewalToken"]
+    ada.asks("hub:renew", {"renewalToken": token})
+    renewed = ada.hears("hub:renewed")["payload"]
+    hub.crashes()
+    ada = hub.client(ADA)
+    ada.asks("hub:renew", {"renewalToken": token})
+    ada.hears("hub:unauthorized")
+    ada.asks("hub:renew", {"renewalToken": renewed["renewalToken"]})
+    ada.hears("hub:renewed")
+
+
+def test_a_restored_registration_still_ends() -> None:
+    hub = Transcript()
+    hub.client(ADA).registers(ttlSeconds=60)
+    hub.crashes(after_ms=30_000)
+    hub.passes(29_999)
+    assert hub.kinds() == ["registration"]
+    hub.passes(1)
+    assert hub.kinds() == []
+
+
+def test_what_ended_while_the_hub_was_away_is_forgotten() -> None:
+    hub = Transcript()
+    ada = hub.client(ADA)
+    ada.registers(ttlSeconds=60)
+    ada.subscribes("t", durable=True)
+    hub.crashes(after_ms=60_000)
+    assert hub.kinds() == []
+    assert hub.session.gauges()["subscriptions"] == 0
+
+
+def test_subscriptions_of_an_actor_without_registration_wait_a_day_again() -> None:
+    hub = Transcript()
+    hub.client(ADA).subscribes("t", durable=True)
+    hub.crashes(after_ms=40_000_000)
+    hub.passes(86_399_999)
+    assert hub.kinds() == ["subscription"]
+    hub.passes(1)
+    assert hub.kinds() == []
+
+
+def test_records_that_cannot_be_read_are_forgotten() -> None:
+    session = HubSession(HubSettings(secret=SECRET), "boot")
+    kinds = ("registration", "subscription", "parcel", "report", "something")
+    records = [Store(kind, "key", b"\xc1") for kind in kinds]
+    assert session.restore(records, BEGIN_MS) == [Forget(kind, "key") for kind in kinds]
+
+
+def test_a_first_life_has_nothing_to_do() -> None:
+    assert HubSession(HubSettings(secret=SECRET), "boot").restore((), BEGIN_MS) == []
+
+
+def test_more_reports_than_are_kept_are_forgotten() -> None:
+    hub = Transcript(silence_ms=10_000_000)
+    ada, bob = hub.client(ADA), hub.client(BOB)
+    bob.registers()
+    bob.leaves()
+    for _ in range(2):
+        ada.sends_to(BOB, ttl=1_000)
+    ada.leaves()
+    hub.passes(2_000)
+    assert hub.kinds() == ["registration", "report", "report"]
+    hub.settings = HubSettings(secret=SECRET, max_reports=1)
+    hub.crashes()
+    assert hub.kinds() == ["registration", "report"]
+    timers = [one for one in hub.timers if isinstance(one, tuple) and one[0] == "reports"]
+    assert timers == [("reports", ADA)]
+    assert isinstance(hub.timers[timers[0]], int)

@@ -1,0 +1,277 @@
+"""A hub and its clients as a transcript: who says what, and who hears what then.
+
+    hub = Transcript()
+    ada, bob = hub.client("@(a/ada)"), hub.client("@(b/bob)")
+    bob.registers()
+    ada.asks("hub:send", {"targetAddress": "@(b/bob)", "message": {"type": "hi", "payload": 1}})
+    bob.hears("hi", payload=1)
+    ada.hears("hub:delivery_ack", payload__status="delivered")
+    hub.concludes("forwarded")
+
+There is no socket and no clock: `hub.passes(ms)` lets time pass and fires what is due, and
+`hub.crashes()` begins a new life with what the old one stored. All that the hub sends is decoded
+strictly; it must say null where it says nothing, and each frame must have one outcome.
+"""
+
+import itertools
+import json
+from collections import deque
+from collections.abc import Hashable
+from typing import Any
+
+import msgspec
+
+from wireloom.protocols.signalhub import codec, layout
+from wireloom.protocols.signalhub.envelope import SharedMessage, emitted
+from wireloom.protocols.signalhub.session import HubSession
+from wireloom.protocols.signalhub.settings import HubSettings
+from wireloom.wire.session import (
+    Close,
+    Closed,
+    Command,
+    Conclude,
+    Congested,
+    Event,
+    Forget,
+    FrameReceived,
+    Opened,
+    Send,
+    Stopping,
+    Store,
+    TimerFired,
+    WakeAt,
+)
+
+HUB = "@(cloud/signal-hub)"
+BEGIN_MS = 1_739_731_000_000
+SECRET = b"0123456789abcdef0123456789abcdef"
+UNLIMITED: dict[str, Any] = dict.fromkeys(
+    ("line_rate", "actor_rate", "broadcast_rate", "register_rate", "discover_rate", "fault_rate")
+)
+
+
+def note(type_: str = "chat:line", payload: Any = None) -> dict[str, Any]:
+    """An application's message, as it stands in a send."""
+    return {"type": type_, "payload": payload}
+
+
+class Transcript:
+    """A hub whose events and commands are written down.
+
+    Args:
+        settings: What differs from a hub without rates.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = HubSettings(**{"secret": SECRET, **UNLIMITED, **settings})
+        self.now_ms = BEGIN_MS
+        self.lives = 0
+        self.clients: dict[int, Client] = {}
+        self.timers: dict[Hashable, int] = {}
+        self.stored: dict[tuple[str, str], bytes] = {}
+        self.conclusions: deque[Conclude] = deque()
+        self.ids = itertools.count(1)
+        self.lines = itertools.count(1)
+        self.begins()
+
+    def begins(self) -> None:
+        """A life begins, with what was stored."""
+        self.lives += 1
+        self.session = HubSession(self.settings, f"life-{self.lives}")
+        records = [Store(kind, key, value) for (kind, key), value in self.stored.items()]
+        self.performs(self.session.restore(records, self.now_ms))
+
+    def crashes(self, *, after_ms: int = 0) -> None:
+        """The hub dies without a word; another one begins later."""
+        for client in self.clients.values():
+            client.closed = client.closed or (1006, "crash")
+        self.clients.clear()
+        self.timers.clear()
+        self.now_ms += after_ms
+        self.begins()
+
+    def client(self, address: str, **more: Any) -> "Client":
+        """A client that has connected; its welcome was heard."""
+        client = self.stranger(address, packed=more.pop("packed", False))
+        client.connects(**more)
+        client.hears("hub:connected")
+        return client
+
+    def stranger(self, address: str, *, packed: bool = False, token: str | None = None) -> "Client":
+        """A client that has said nothing yet."""
+        client = Client(self, next(self.lines), address, packed=packed)
+        self.clients[client.line] = client
+        self.happens(Opened(client.line, "192.0.2.1:1", token=token))
+        return client
+
+    def happens(self, event: Event) -> None:
+        """Tells the hub of an event and performs what it wants."""
+        commands = self.session.handle(event, self.now_ms)
+        outcomes = [one for one in commands if isinstance(one, Conclude)]
+        assert len(outcomes) == isinstance(event, FrameReceived)
+        self.performs(commands)
+
+    def performs(self, commands: Any) -> None:
+        closed: list[Close] = []
+        for command in commands:
+            self._perform(command)
+            if isinstance(command, Close):
+                closed.append(command)
+        for command in closed:
+            if self.clients.pop(command.line, None):
+                self.happens(Closed(command.line, command.code))
+
+    def _perform(self, command: Command) -> None:
+        match command:
+            case Send():
+                self.clients[command.line].takes(command)
+            case Close():
+                client = self.clients.get(command.line)
+                if client:
+                    client.closed = (command.code, command.reason)
+            case WakeAt(timer=timer, at_ms=None):
+                self.timers.pop(timer, None)
+            case WakeAt(timer=timer, at_ms=int(at_ms)):
+                self.timers[timer] = at_ms
+            case Store():
+                self.stored[command.kind, command.key] = command.value
+            case Forget():
+                self.stored.pop((command.kind, command.key), None)
+            case Conclude():
+                assert (command.reason is not None) == (command.outcome == "rejected")
+                self.conclusions.append(command)
+
+    def concludes(self, outcome: str, reason: str | None = None) -> None:
+        """The last frame had this outcome."""
+        assert self.conclusions
+        assert (self.conclusions[-1].outcome, self.conclusions[-1].reason) == (outcome, reason)
+
+    def passes(self, ms: int) -> None:
+        """Time passes; timers fire when they are due."""
+        end_ms = self.now_ms + ms
+        while self.timers:
+            timer, at_ms = min(self.timers.items(), key=lambda pair: pair[1])
+            if at_ms > end_ms:
+                break
+            del self.timers[timer]
+            self.now_ms = max(self.now_ms, at_ms)
+            self.happens(TimerFired(timer))
+        self.now_ms = end_ms
+
+    def stops(self) -> None:
+        """The process is about to end."""
+        self.happens(Stopping())
+
+    def kinds(self) -> list[str]:
+        """What is stored."""
+        return sorted(kind for kind, _ in self.stored)
+
+
+class Client:
+    """One connection from outside."""
+
+    def __init__(self, hub: Transcript, line: int, address: str, *, packed: bool) -> None:
+        self.hub = hub
+        self.line = line
+        self.address = address
+        self.packed = packed
+        self.heard: deque[SharedMessage] = deque()
+        self.closed: tuple[int, str] | None = None
+
+    def takes(self, command: Send) -> None:
+        """A frame comes in: in the client's encoding, complete, and well formed."""
+        assert command.text is layout.is_json(command.raw)
+        assert command.text is not self.packed
+        message = codec.decode(command.raw)
+        assert isinstance(message, SharedMessage)
+        assert emitted(message) == message
+        if message.from_ == self.hub.settings.address:
+            assert message.to in {self.address, f"@(line/{self.line})"}
+        self.heard.append(message)
+
+    def connects(self, **metadata: Any) -> str:
+        """Says `hub:connect`."""
+        wish = {"protocolVersion": "0.1.0", "capabilities": ["send"], **metadata}
+        return self.says("hub:connect", None, pattern="ask", metadata=wish)
+
+    def asks(self, type_: str, payload: Any, **fields: Any) -> str:
+        """Says something that wants an answer; gives its id."""
+        return self.says(type_, payload, pattern="ask", **fields)
+
+    def says(self, type_: str, payload: Any, **fields: Any) -> str:
+        """Says something; gives its id. Other fields of the envelope may be given."""
+        number = next(self.hub.ids)
+        document = {
+            "type": type_,
+            "id": f"00000000-0000-4000-8000-{number:012x}",
+            "from": self.address,
+            "to": HUB,
+            "pattern": "tell",
+            "correlationId": None,
+            "timestamp": self.hub.now_ms,
+            "payload": payload,
+            "metadata": {},
+            "ttl": None,
+            "signature": None,
+            **fields,
+        }
+        encoder = msgspec.msgpack if self.packed else msgspec.json
+        self.sends(encoder.encode(document))
+        return str(document["id"])
+
+    def sends(self, raw: bytes) -> None:
+        """Sends any bytes."""
+        self.hub.happens(FrameReceived(self.line, raw, not self.packed))
+
+    def hears(self, type_: str, **fields: Any) -> Any:
+        """Hears this next: a message of a type, with fields as `payload__status="queued"`."""
+        assert self.heard, f"{self.address} hears nothing, not {type_}"
+        message = self.heard.popleft()
+        shown = json.loads(codec.encode(message))
+        assert shown["type"] == type_, shown
+        for path, expected in fields.items():
+            value: Any = shown
+            for key in path.split("__"):
+                value = value[key]
+            assert value == expected, (path, value)
+        return shown
+
+    def hears_nothing(self) -> None:
+        """Has heard all that there was."""
+        assert not self.heard, self.heard
+
+    def registers(self, address: str | None = None, *, renew: bool = False, **more: Any) -> Any:
+        """Registers an address, its own if no other is given; gives the answer's payload."""
+        payload = {
+            "actorAddress": address or self.address,
+            "capabilities": ["render"],
+            "metadata": {},
+            **more,
+        }
+        asked = self.asks("hub:register", payload, metadata={"renewOnHeartbeat": renew})
+        return self.hears("hub:registered", correlationId=asked)["payload"]
+
+    def subscribes(self, topic: str, **more: Any) -> str:
+        """Subscribes to a topic; gives the subscription's id."""
+        asked = self.asks("hub:subscribe", {"topic": topic, **more})
+        heard = self.hears("hub:subscribed", correlationId=asked, payload__topic=topic)
+        return str(heard["payload"]["subscriptionId"])
+
+    def sends_to(self, target: str, payload: Any = None, **fields: Any) -> str:
+        """Says `hub:send` with the pattern ask; gives its id."""
+        body = {"targetAddress": target, "message": note(payload=payload)}
+        return self.says("hub:send", body, **{"pattern": "ask", **fields})
+
+    def beats(self) -> None:
+        """Says `hub:heartbeat`, and hears the answer."""
+        asked = self.says("hub:heartbeat", {"timestamp": self.hub.now_ms})
+        self.hears("hub:heartbeat_ack", correlationId=asked)
+
+    def lags(self, frames: int, size: int = 0) -> None:
+        """So many frames wait for it."""
+        self.hub.happens(Congested(self.line, frames, size))
+
+    def leaves(self) -> None:
+        """The connection breaks."""
+        if self.hub.clients.pop(self.line, None):
+            self.hub.happens(Closed(self.line, 1006))
