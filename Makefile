@@ -4,12 +4,12 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo test check bench soak nightly format docs clean
+.PHONY: help setup java chromium demo test check bench soak nightly format docs clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-9s %s\n", $$1, $$2}'
 
-setup: .venv/ready java ## install all that is needed (every other target does this first)
+setup: .venv/ready java chromium ## install all that is needed (every other target does this first)
 
 .venv/ready: pyproject.toml constraints.txt tools/venv.sh
 	@sh tools/venv.sh $(PYTHON)
@@ -18,11 +18,15 @@ setup: .venv/ready java ## install all that is needed (every other target does t
 java:
 	@sh tools/java.sh
 
+chromium:
+	@sh tools/chromium.sh
+
 demo: setup ## generate traffic, run the pipeline, show what happened to every message
 	@python tools/demo.py
 
 test: check ## check, then run all tests
-	pytest -n 2 --cov --cov-report=term --cov-fail-under=97
+	pytest -n 2 -m "not spark" --cov --cov-report=
+	pytest -m spark --cov --cov-append --cov-report=term --cov-fail-under=97
 
 check: setup ## format, lint, types, import contracts, spelling, generated docs
 	ruff format --check .
@@ -32,7 +36,8 @@ check: setup ## format, lint, types, import contracts, spelling, generated docs
 	codespell src tests docs tools benchmarks README.md CONTRIBUTING.md CHANGELOG.md
 	python tools/docs.py --check
 
-bench: setup ## measure, and write benchmarks/RESULTS.md
+bench: setup ## measure (about 25 minutes), and write benchmarks/RESULTS.md
+	@sh tools/bench_peers.sh
 	python benchmarks/run.py
 
 soak: setup ## kill the pipeline 200 times and compare

@@ -1,6 +1,6 @@
 """Fixtures that several folders share, and the profiles of hypothesis.
 
-Tests that need Spark share one session: with several workers, all of them go to one.
+Tests that need Spark have a mark: they share one session, and so one process.
 """
 
 import os
@@ -23,12 +23,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 SPARK_FIXTURES = {"spark", "corpus", "tables"}
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sends all tests that need Spark to one worker; xdist reads the marks right after this."""
+    """Marks what needs Spark."""
     for item in items:
         if SPARK_FIXTURES & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+            item.add_marker(pytest.mark.spark)
 
 
 @pytest.fixture(scope="session")

@@ -37,6 +37,7 @@ def test_compact_and_vacuum_tell_what_they_did(tmp_path: Path) -> None:
     assert run("vacuum", "--data", str(tmp_path), "--hours", "1").exit_code == 0
 
 
+@pytest.mark.spark
 def test_run_and_watch_in_processes_of_their_own(tmp_path: Path) -> None:
     generated(tmp_path, frames=1000, seed=5)
     script = [sys.executable, "-c", "from wireloom.cli.main import main; main()", "pipeline"]

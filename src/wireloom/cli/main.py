@@ -14,14 +14,17 @@ import click
 from wireloom import __version__
 
 COMMANDS: Final = (
+    "broker",
     "capture",
     "decode",
     "encode",
     "generate",
+    "hub",
     "inspect",
     "keys",
     "pipeline",
     "report",
+    "serve",
     "sql",
     "trace",
 )

@@ -1,0 +1,150 @@
+"""`wireloom broker`: a node at a Cthun broker, for people and scripts."""
+
+import json
+import sys
+import uuid
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wireloom.cli.clients import (
+    clock,
+    count_option,
+    plain,
+    run,
+    shared_options,
+    show_all,
+    until_stopped,
+)
+from wireloom.live.clients.cthun import URL, CthunClient
+from wireloom.live.clients.tls import bearer, client_context
+from wireloom.protocols.cthun.messages import Packet
+from wireloom.wire.plain import to_plain
+
+
+@click.group("broker")
+def command() -> None:
+    """Talk to a Cthun broker.
+
+    Exit status: 0 if all went well, 1 if the broker refuses, 2 for misuse, 3 if nobody listens or
+    the connection is lost for good, 4 if no answer comes in time.
+    """
+
+
+def _options(function: Callable[..., None]) -> Callable[..., None]:
+    for option in (
+        click.option(
+            "--as",
+            "uri",
+            metavar="URI",
+            help="Who you are, cth://<common name>/<type>.  [default: a controller]",
+        ),
+        click.option(
+            "--url",
+            default=URL,
+            show_default=True,
+            envvar="WIRELOOM_BROKER_URL",
+            help="The broker.",
+        ),
+    ):
+        function = option(function)
+    return shared_options(function)
+
+
+@command.command()
+@click.argument("targets", nargs=-1, required=True)
+@click.option("--type", "type_", required=True, help="What the data is.")
+@click.option("--data", help="The message's content; a dash reads it from standard input.")
+@click.option(
+    "--ttl",
+    type=click.FloatRange(min=0.001),
+    default=5,
+    show_default=True,
+    help="Seconds that the broker holds it for targets that are away.",
+)
+@_options
+def send(*, targets: tuple[str, ...], type_: str, data: str | None, **options: Any) -> None:
+    """Send a message to TARGETS and print who they are, one a line.
+
+    * stands for a whole part of a target: cth://*/agent is every agent that is connected.
+    """
+    raw = sys.stdin.buffer.read() if data == "-" else None if data is None else data.encode()
+
+    async def work(broker: CthunClient) -> None:
+        report = await broker.send_reported(targets, type_, raw, ttl_seconds=options["ttl"])
+        _print_uris(report.targets, {"id": report.id}, "targets", options)
+
+    run(_with_broker(options, work))
+
+
+@command.command()
+@click.argument("query", nargs=-1)
+@_options
+def inventory(*, query: tuple[str, ...], **options: Any) -> None:
+    """Print the connected nodes that QUERY matches, one a line; all of them without one."""
+
+    async def work(broker: CthunClient) -> None:
+        uris = await broker.inventory(query or ("cth://*/*",))
+        _print_uris(uris, {}, "uris", options)
+
+    run(_with_broker(options, work))
+
+
+@command.command()
+@count_option
+@_options
+def listen(*, count: int | None, **options: Any) -> None:
+    """Print each message to you, until you press Ctrl-C."""
+
+    async def work(broker: CthunClient) -> None:
+        click.echo(f"{broker.uri} is associated at {options['url']}", err=True)
+        show = _as_json if options["as_json"] else _as_line
+        await show_all(broker.messages, broker.failures, show, count)
+
+    run(until_stopped(_with_broker(options, work)))
+
+
+async def _with_broker(
+    options: dict[str, Any], work: Callable[[CthunClient], Awaitable[None]]
+) -> None:
+    url: str = options["url"]
+    tls = None
+    if url.startswith("wss:"):
+        tls = client_context(options["ca"], options["certificate"], options["key"])
+    uri = options["uri"] or f"cth://{_name(options['certificate'])}/controller"
+    async with CthunClient(url, uri, tls=tls) as broker:
+        await work(broker)
+
+
+def _name(certificate: Path | None) -> str:
+    return f"cli-{uuid.uuid4().hex:.8}" if certificate is None else bearer(certificate)
+
+
+def _print_uris(
+    uris: tuple[str, ...], more: dict[str, Any], name: str, options: dict[str, Any]
+) -> None:
+    if options["as_json"]:
+        click.echo(json.dumps({**more, name: uris}))
+    else:
+        for uri in uris:
+            click.echo(uri)
+
+
+def _as_json(packet: Packet) -> str:
+    return json.dumps(to_plain(packet))
+
+
+def _as_line(packet: Packet) -> str:
+    envelope = packet.envelope
+    return f"{clock()} {envelope.sender} {envelope.message_type} {_content(packet)}"
+
+
+def _content(packet: Packet) -> str:
+    """The data of an application's message: text if it is, or else its bytes in hex."""
+    raw = packet.data if isinstance(packet.data, bytes) else b""
+    try:
+        return plain(raw.decode())
+    except UnicodeDecodeError:
+        return f"0x{raw.hex()}"

@@ -1,0 +1,89 @@
+"""`wireloom serve`: the servers of one node, until a signal ends them."""
+
+import logging
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import uvloop
+
+from wireloom.live.config import ConfigError, load
+from wireloom.live.endpoints import NodeError
+from wireloom.live.node import Node
+from wireloom.live.process import prepare
+
+
+class _MisuseError(click.ClickException):
+    """A configuration that cannot be."""
+
+    exit_code = 2
+
+
+@click.command("serve")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    envvar="WIRELOOM_CONFIG",
+    help="What to serve and how, TOML.",
+)
+@click.option("--data", metavar="DIR", help="Where captures and the store lie.")
+@click.option("--name", help="The node's name in captures.  [default: the host's]")
+@click.option("--signalhub-listen", metavar="ADDRESS", help="Where the Signal Hub listens.")
+@click.option("--cthun-listen", metavar="ADDRESS", help="Where the Cthun broker listens.")
+@click.option("--metrics-listen", metavar="ADDRESS", help="Where /metrics and /healthz are.")
+@click.option("--no-capture", is_flag=True, help="Keep no frames.")
+@click.option(
+    "--insecure-listen",
+    is_flag=True,
+    help="Let endpoints listen beyond this machine without authentication and TLS.",
+)
+@click.option(
+    "--ready-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the endpoints here once all of them listen.",
+)
+def command(config: Path | None, ready_file: Path | None, **options: str | bool | None) -> None:
+    """Serve the Signal Hub and the Cthun broker, and capture every frame.
+
+    Without a configuration all endpoints listen on this machine only, and nobody has to log in.
+    An empty ADDRESS turns an endpoint off. Every key of the configuration is also an environment
+    variable: signalhub.listen is WIRELOOM_SIGNALHUB_LISTEN.
+
+    Exit status: 0 after SIGTERM or SIGINT, 1 if something failed, 2 for a wrong configuration.
+    """
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
+    try:
+        loaded = load(config, os.environ, _by_key(options))
+        prepare()
+        uvloop.run(Node(loaded).run(lambda lines: _tell(lines, ready_file)))
+    except ConfigError as error:
+        raise _MisuseError(str(error)) from None
+    except NodeError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _by_key(options: dict[str, str | bool | None]) -> dict[tuple[str, str], object]:
+    """Options by the keys that they set; flags that were not given set nothing."""
+    return {
+        ("node", "data"): options["data"],
+        ("node", "name"): options["name"],
+        ("node", "metrics"): options["metrics_listen"],
+        ("node", "capture"): False if options["no_capture"] else None,
+        ("node", "insecure_listen"): options["insecure_listen"] or None,
+        ("signalhub", "listen"): options["signalhub_listen"],
+        ("cthun", "listen"): options["cthun_listen"],
+    }
+
+
+def _tell(lines: Sequence[str], ready_file: Path | None) -> None:
+    """Says where everything is: to people, and to scripts in one step."""
+    for line in lines:
+        click.echo(line)
+    if ready_file is not None:
+        made = ready_file.with_name(f"{ready_file.name}.new")
+        try:
+            made.write_text("".join(f"{line}\n" for line in lines))
+            made.rename(ready_file)
+        except OSError as error:
+            raise NodeError(f"{ready_file} cannot be written: {error.strerror}") from None

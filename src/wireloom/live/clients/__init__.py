@@ -1,0 +1,1 @@
+"""Clients of the Signal Hub and of the Cthun broker."""

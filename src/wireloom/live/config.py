@@ -1,0 +1,291 @@
+"""What an operator sets: one TOML file, environment variables over it, options over both.
+
+```toml
+[node]
+name = "east"
+[signalhub]
+listen = "127.0.0.1:8787"
+[cthun]
+listen = "0.0.0.0:8142"
+tls = {certificate = "broker.pem", key = "broker.key", client_authority = "ca.pem"}
+```
+
+A key's variable is its path in capitals: `WIRELOOM_SIGNALHUB_LISTEN`. Variables that are no
+text are written as in TOML.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
+from pathlib import Path
+from socket import gethostname
+from types import UnionType
+from typing import Any, Final, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Struct, field
+
+from wireloom.live.links.handshake import is_loopback
+
+PREFIX: Final = "WIRELOOM_"
+_LIMITS: Final = "limits"
+_MAX_PORT: Final = 65_535
+
+
+class ConfigError(Exception):
+    """Something that was set cannot be; the text says what and why."""
+
+
+class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of the file."""
+
+
+class Tls(Section, frozen=True):
+    """What an endpoint secures its connections with."""
+
+    certificate: str
+    """The certificate and those between it and the root, PEM."""
+
+    key: str
+    """Its private key, PEM, not encrypted."""
+
+    client_authority: str | None = None
+    """Who vouches for clients' certificates, PEM."""
+
+
+class Auth(Section, frozen=True):
+    """What clients of the hub prove themselves with: tokens signed by one of these."""
+
+    secret_file: str | None = None
+    """A file with the secret of HS256 tokens; white space around it does not count."""
+
+    public_keys: tuple[str, ...] = ()
+    """Ed25519 keys of those who sign EdDSA tokens, hex."""
+
+
+class NodeSection(Section, frozen=True):
+    """The process as a whole."""
+
+    name: str = field(default_factory=gethostname)
+    """What its frames are captured under."""
+
+    data: str = "wireloom-data"
+    """Where captures, the store and the node's secret lie."""
+
+    capture: bool = True
+    """Whether frames are captured."""
+
+    metrics: str = "127.0.0.1:9464"
+    """Where `/metrics` and `/healthz` are served; empty: nowhere."""
+
+    stop_seconds: float = 10.0
+    """How long a stop in good order may take."""
+
+    insecure_listen: bool = False
+    """Whether endpoints may listen beyond this machine without authentication and TLS."""
+
+
+class EndpointSection(Section, frozen=True):
+    """What the endpoints of all protocols have."""
+
+    listen: str
+    """Address and port; empty: the endpoint is off."""
+
+    path: str
+    """Where the WebSocket is."""
+
+    origins: tuple[str, ...] = ()
+    """Whose web pages may connect besides those of this machine: `https://example.com`."""
+
+    tls: Tls | None = None
+    """Without it connections are plain."""
+
+    max_connections: int = 20_000
+    """Further ones are refused."""
+
+    ping_seconds: float = 20.0
+    """How long a connection may be silent before it is asked for a sign of life."""
+
+    limits: dict[str, Any] = {}
+    """The session's settings by name."""
+
+
+class HubSection(EndpointSection, frozen=True):
+    """The Signal Hub."""
+
+    listen: str = "127.0.0.1:8787"
+    path: str = "/hub"
+    auth: Auth | None = None
+    """Without it clients are who they say they are."""
+
+
+class BrokerSection(EndpointSection, frozen=True):
+    """The Cthun broker."""
+
+    listen: str = "127.0.0.1:8142"
+    path: str = "/cthun"
+
+
+class Config(Section, frozen=True):
+    """All that can be set."""
+
+    node: NodeSection = NodeSection()
+    signalhub: HubSection = HubSection()
+    cthun: BrokerSection = BrokerSection()
+
+
+class Address(NamedTuple):
+    """Where to listen."""
+
+    host: str
+    port: int
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine reaches it."""
+        return is_loopback(self.host)
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def load(
+    path: Path | None, environ: Mapping[str, str], options: Mapping[tuple[str, str], object]
+) -> Config:
+    """What is set by a file, then by the environment, then by options.
+
+    Args:
+        path: The file, if there is one.
+        environ: The environment.
+        options: By section and key; None where an option was not given.
+
+    Raises:
+        ConfigError: If it cannot be read, or something in it cannot be.
+    """
+    tables = {} if path is None else _read(path)
+    for keys, value in _from_environment(environ):
+        _set(tables, keys, value)
+    for (section, key), value in options.items():
+        if value is not None:
+            _set(tables, (section, key), value)
+    try:
+        config = msgspec.convert(tables, Config)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"the configuration is wrong: {error}") from None
+    _check(config)
+    return config
+
+
+def take_address(text: str, name: str) -> Address | None:
+    """An address as it is written in the file; None if it is empty.
+
+    Raises:
+        ConfigError: If it is none.
+    """
+    if not text:
+        return None
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not (colon and host and port.isdecimal() and int(port) <= _MAX_PORT):
+        raise ConfigError(f"{name} = {text!r} is no address; write it like 127.0.0.1:8787")
+    if ":" in host:
+        try:
+            ip_address(host)
+        except ValueError:
+            raise ConfigError(f"{name} = {text!r} is no address") from None
+    return Address(host, int(port))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text())
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not TOML: {error}") from None
+
+
+def _set(tables: dict[str, Any], keys: tuple[str, ...], value: object) -> None:
+    table = tables
+    for key in keys[:-1]:
+        table = table.setdefault(key, {})
+        if not isinstance(table, dict):
+            raise ConfigError(f"{'.'.join(keys)} is set, but {key} is no table")
+    table[keys[-1]] = value
+
+
+def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, ...], object]]:
+    known = {PREFIX + "_".join(keys).upper(): (keys, kind) for keys, kind in _keys(Config)}
+    sections = tuple(f"{PREFIX}{name.upper()}_" for name in Config.__struct_fields__)
+    for name, text in sorted(environ.items()):
+        if name in known:
+            keys, kind = known[name]
+            yield keys, text if str in _kinds(kind) else _value(name, text)
+        elif name.startswith(sections):
+            yield _limit(name), _value(name, text)
+
+
+def _limit(name: str) -> tuple[str, str, str]:
+    section, _, rest = name.removeprefix(PREFIX).lower().partition("_")
+    mark, _, key = rest.partition("_")
+    if mark != _LIMITS or not key or section == "node":
+        raise ConfigError(f"there is nothing to set by {name}")
+    return section, _LIMITS, key
+
+
+def _value(name: str, text: str) -> object:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        raise ConfigError(f"{name} = {text!r:.60} is no value as TOML has it") from None
+
+
+def _keys(section: type[Section]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every key below a section, with its type."""
+    hints = get_type_hints(section)
+    for name in section.__struct_fields__:
+        inner = [one for one in _kinds(hints[name]) if _is_section(one)]
+        if inner:
+            for keys, kind in _keys(inner[0]):
+                yield (name, *keys), kind
+        elif name != _LIMITS:
+            yield (name,), hints[name]
+
+
+def _kinds(kind: Any) -> tuple[Any, ...]:
+    """The types that a value may have."""
+    return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+
+
+def _is_section(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Section)
+
+
+def _check(config: Config) -> None:
+    for name in ("signalhub", "cthun"):
+        section: EndpointSection = getattr(config, name)
+        if not section.path.startswith("/"):
+            raise ConfigError(f"{name}.path = {section.path!r} does not begin with /")
+        address = take_address(section.listen, f"{name}.listen")
+        if address and not address.is_local and not config.node.insecure_listen:
+            _check_secured(name, section)
+    metrics = take_address(config.node.metrics, "node.metrics")
+    if metrics and not metrics.is_local and not config.node.insecure_listen:
+        raise ConfigError(
+            f"node.metrics = {config.node.metrics} can be reached by others, and everyone may "
+            "read it; listen on 127.0.0.1, or set insecure_listen"
+        )
+
+
+def _check_secured(name: str, section: EndpointSection) -> None:
+    if section.tls is None:
+        lacks = "TLS"
+    elif isinstance(section, HubSection):
+        lacks = "" if section.auth else "authentication"
+    else:
+        lacks = "" if section.tls.client_authority else "tls.client_authority"
+    if lacks:
+        raise ConfigError(
+            f"{name}.listen = {section.listen} can be reached by others, and {name} has no "
+            f"{lacks}; set it, listen on 127.0.0.1, or set insecure_listen"
+        )

@@ -1,0 +1,387 @@
+"""Runs a session on links: bytes become events, commands become bytes.
+
+Everything happens on one event loop. What a session answers is performed at once, except
+for what leaves the process: frames are put to their connections and written together when
+the turn of the loop ends, and what follows a `Store` in its answer waits until the record
+is on disk. On a connection where something waits, later frames wait behind it.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from time import perf_counter, time_ns
+from typing import Final
+
+from wireloom.live.links.connection import Connection
+from wireloom.live.metrics import Meters
+from wireloom.live.pressure import TICK_SECONDS, Pressure
+from wireloom.live.store import RecordStore
+from wireloom.live.tap import CAME, LEFT, Tap
+from wireloom.live.timers import Timers
+from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.session import (
+    Alive,
+    Close,
+    Closed,
+    Command,
+    Conclude,
+    Deliver,
+    Event,
+    Forget,
+    FrameReceived,
+    Opened,
+    Requested,
+    Send,
+    Session,
+    Stopping,
+    Store,
+    TimerFired,
+    WakeAt,
+)
+
+INTERNAL_ERROR: Final = 1011
+GOING_AWAY: Final = 1001
+MAX_TIMERS_A_TURN: Final = 256
+"""Timers that are due wait for others' frames after so many."""
+
+MAX_SLEEP_MS: Final = 60_000
+"""The time of day may be set: timers are looked at this often at least."""
+
+_NS_PER_MS: Final = 1_000_000
+_log: Final = logging.getLogger(__name__)
+
+
+class Driver:
+    """One session and its connections.
+
+    Args:
+        protocol: What it speaks.
+        session: The session; `start` restores it.
+        store: Where it keeps what must survive.
+        tap: Where frames are captured, if they are.
+        meters: Where things are counted.
+        deliver: Takes what the session delivers.
+    """
+
+    def __init__(
+        self,
+        protocol: str,
+        session: Session,
+        *,
+        store: RecordStore,
+        tap: Tap | None = None,
+        meters: Meters | None = None,
+        deliver: Callable[[object], None] = lambda _: None,
+    ) -> None:
+        self._protocol = protocol
+        self._session = session
+        self._store = store
+        self._tap = tap
+        self._deliver = deliver
+        self._meters = meters or Meters()
+        self._loop = asyncio.get_running_loop()
+        self._connections: dict[int, Connection] = {}
+        self._next_line = 1
+        self._turn: list[Connection] = []
+        self._turn_began_at: float | None = None
+        self._holding: dict[Connection, None] = {}
+        self._held_items: deque[tuple[int, object]] = deque()
+        self._timers = Timers()
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at = 0
+        self._pressure = Pressure(self.stalled)
+        self._ticker: asyncio.TimerHandle | None = None
+        self._is_paused = False
+        self._emptied = asyncio.Event()
+        self._meters.slow = self._pressure.named
+        self._meters.gauges |= {
+            "connections": lambda: len(self._connections),
+            "timers": lambda: len(self._timers),
+            "held_commands": self._held_count,
+            "congested_connections": lambda: len(self._pressure),
+        }
+
+    def start(self) -> None:
+        """Gives the session back what an earlier life stored."""
+        now = time_ns()
+        records = self._store.load(self._protocol)
+        self._perform(self._session.restore(records, now // _NS_PER_MS), now)
+
+    def request(self, request: object) -> None:
+        """Tells the session what the application wants."""
+        self._handle(Requested(request))
+
+    # What links tell.
+
+    def opened(self, connection: Connection) -> None:
+        """A connection came up."""
+        connection.line = self._next_line
+        connection.protocol = self._protocol
+        connection.turn = self._turn
+        self._next_line += 1
+        self._connections[connection.line] = connection
+        self._meters.opened += 1
+        if self._is_paused:
+            connection.pause()
+        self._handle(
+            Opened(connection.line, connection.peer, connection.identity, connection.token)
+        )
+
+    def received(self, connection: Connection, raw: bytes, *, is_text: bool) -> None:
+        """A whole frame came in."""
+        now = time_ns()
+        event = FrameReceived(connection.line, raw, is_text)
+        try:
+            commands = self._session.handle(event, now // _NS_PER_MS)
+        except Exception:
+            commands = self._apology(event)
+        self._perform(commands, now, connection, raw)
+
+    def alive(self, connection: Connection) -> None:
+        """The peer gave a sign of life that is no frame."""
+        self._handle(Alive(connection.line))
+
+    def congested(self, connection: Connection) -> None:
+        """More waits to leave than should, or little enough again."""
+        self._pressure.note(connection)
+        self._begin_turn()
+
+    def stalled(self, connection: Connection) -> None:
+        """More waits to leave than may: the peer does not read."""
+        if connection.is_cut:
+            return
+        connection.is_cut = True
+        self._meters.count_cut(connection.name)
+        connection.abort()
+
+    def closed(self, connection: Connection, code: int) -> None:
+        """A connection went away."""
+        del self._connections[connection.line]
+        self._meters.closed[code] += 1
+        self._pressure.forget(connection)
+        self._holding.pop(connection, None)
+        connection.held.clear()
+        if not self._connections:
+            self._emptied.set()
+        # Later: a link may tell of an end in the middle of an answer that demanded it.
+        self._loop.call_soon(self._handle, Closed(connection.line, code))
+
+    # What the node tells.
+
+    def synced(self, ticket: int) -> None:
+        """All records up to this ticket are on disk."""
+        for connection in tuple(self._holding):
+            held = connection.held
+            while held and held[0][0] <= ticket:
+                self._release(connection, held.popleft()[1])
+            if not held:
+                self._holding.pop(connection, None)
+        while self._held_items and self._held_items[0][0] <= ticket:
+            self._deliver(self._held_items.popleft()[1])
+        if self._tap is not None:
+            self._tap.rows.at(time_ns())
+        self._begin_turn()
+
+    def pause(self) -> None:
+        """Stops reading: the node cannot keep up."""
+        self._is_paused = True
+        for connection in self._connections.values():
+            connection.pause()
+
+    def resume(self) -> None:
+        """Reads on."""
+        self._is_paused = False
+        for connection in self._connections.values():
+            connection.resume()
+
+    async def stop(self, seconds: float) -> None:
+        """Lets the session say goodbye, lets everything out, and ends all connections."""
+        self.resume()
+        self._handle(Stopping())
+        try:
+            async with asyncio.timeout(seconds):
+                await self._drain()
+        except TimeoutError:
+            _log.warning("%s: %d connections did not end", self._protocol, len(self._connections))
+        for connection in tuple(self._connections.values()):
+            connection.abort()
+        for timer in (self._alarm, self._ticker):
+            if timer is not None:
+                timer.cancel()
+        await asyncio.sleep(0)
+
+    async def _drain(self) -> None:
+        while self._holding or self._turn or self._held_items:
+            await asyncio.sleep(0.005)
+        for connection in tuple(self._connections.values()):
+            connection.close(GOING_AWAY, "server shutdown")
+        while self._connections:
+            self._emptied.clear()
+            await self._emptied.wait()
+
+    # Events and commands.
+
+    def _handle(self, event: Event) -> None:
+        now = time_ns()
+        try:
+            commands = self._session.handle(event, now // _NS_PER_MS)
+        except Exception:
+            commands = self._apology(event)
+        self._perform(commands, now)
+
+    def _apology(self, event: Event) -> Sequence[Command]:
+        """What is done about an event that the session failed on."""
+        self._meters.faults += 1
+        _log.exception("%s: %s was not handled", self._protocol, type(event).__name__)
+        if isinstance(event, FrameReceived):
+            return (
+                Conclude(Outcome.REJECTED, Reason.INTERNAL),
+                Close(event.line, INTERNAL_ERROR, "internal error"),
+            )
+        return ()
+
+    def _perform(
+        self,
+        commands: Sequence[Command],
+        now: int,
+        source: Connection | None = None,
+        raw: bytes = b"",
+    ) -> None:
+        """Performs commands in their order; `source` is where the frame came from, if one did."""
+        connections, sent = self._connections, self._meters.sent
+        rows = None if self._tap is None else self._tap.rows
+        ticket = 0
+        conclusion: Conclude | None = None
+        for command in commands:
+            if type(command) is Send:
+                line, frame, is_text, outcome = command
+                connection = connections.get(line)
+                if connection is None:
+                    continue
+                if ticket or connection.held:
+                    self._hold(connection, ticket, command)
+                    continue
+                connection.put(frame, is_text=is_text)
+                sent[outcome] += 1
+                if rows is not None:
+                    rows.connections.append(connection)
+                    rows.meanings.append(LEFT[outcome])
+                    rows.frames.append(frame)
+            elif type(command) is Conclude:
+                conclusion = conclusion or command
+            else:
+                ticket = self._perform_other(command, ticket) or ticket
+        if source is not None:
+            self._conclude(source, conclusion or _UNCONCLUDED, raw)
+        if rows is not None:
+            rows.at(now)
+        if self._turn_began_at is None:
+            self._begin_turn()
+
+    def _perform_other(self, command: Command, ticket: int) -> int:
+        """Performs a command that is none of the two frequent ones; gives a ticket of its own."""
+        match command:
+            case Store(kind, key, value):
+                return self._store.put((self._protocol, kind, key), value)
+            case Forget(kind, key):
+                return self._store.put((self._protocol, kind, key), None)
+            case WakeAt(timer, at_ms):
+                self._timers.set(timer, at_ms)
+            case Close(line, code, reason):
+                self._close(line, ticket, code, reason)
+            case Deliver(item) if ticket or self._held_items:
+                self._held_items.append((ticket or self._held_items[-1][0], item))
+            case Deliver(item):
+                self._deliver(item)
+        return 0
+
+    def _close(self, line: int, ticket: int, code: int, reason: str) -> None:
+        connection = self._connections.get(line)
+        if connection is None:
+            return
+        if ticket or connection.held:
+            self._hold(connection, ticket, Close(line, code, reason))
+        else:
+            connection.close(code, reason)
+
+    def _conclude(self, source: Connection, conclusion: Conclude, raw: bytes) -> None:
+        outcome, reason, peer, kind = conclusion
+        if peer is not None:
+            source.name = peer
+        self._meters.received[kind, outcome, reason] += 1
+        self._capture(source, CAME.get((outcome, reason), CAME[outcome, None]), raw)
+
+    def _hold(self, connection: Connection, ticket: int, command: Send | Close) -> None:
+        connection.held.append((ticket or connection.held[-1][0], command))
+        self._holding[connection] = None
+
+    def _release(self, connection: Connection, command: Send | Close) -> None:
+        if isinstance(command, Close):
+            connection.close(command.code, command.reason)
+            return
+        connection.put(command.raw, is_text=command.text)
+        self._meters.sent[command.outcome] += 1
+        self._capture(connection, LEFT[command.outcome], command.raw)
+
+    def _capture(self, connection: Connection, meaning: int, raw: bytes) -> None:
+        if self._tap is not None:
+            rows = self._tap.rows
+            rows.connections.append(connection)
+            rows.meanings.append(meaning)
+            rows.frames.append(raw)
+
+    def _held_count(self) -> int:
+        return sum(len(one.held) for one in self._holding) + len(self._held_items)
+
+    # Turns of the loop.
+
+    def _begin_turn(self) -> None:
+        if self._turn_began_at is None:
+            self._turn_began_at = perf_counter()
+            self._loop.call_soon(self._end_turn)
+
+    def _end_turn(self) -> None:
+        """Sends records to disk and frames to sockets, all that this turn brought."""
+        began_at = self._turn_began_at or 0.0
+        self._store.commit()
+        for connection in self._turn:
+            connection.flush()
+        self._turn.clear()
+        if self._tap is not None:
+            self._tap.check()
+        self._turn_began_at = None
+        self._meters.turn.observe(perf_counter() - began_at)
+        for event in self._pressure.noted():
+            self._handle(event)
+        if self._pressure and self._ticker is None:
+            self._ticker = self._loop.call_later(TICK_SECONDS, self._tick)
+        self._set_alarm()
+
+    def _tick(self) -> None:
+        self._ticker = None
+        for event in self._pressure.tick():
+            self._handle(event)
+        self._begin_turn()
+
+    def _set_alarm(self) -> None:
+        at_ms = self._timers.next_at()
+        if at_ms is None or (self._alarm is not None and self._alarm_at <= at_ms):
+            return
+        if self._alarm is not None:
+            self._alarm.cancel()
+        sleep_ms = min(max(0, at_ms - time_ns() // _NS_PER_MS), MAX_SLEEP_MS)
+        self._alarm_at = at_ms
+        self._alarm = self._loop.call_later(sleep_ms / 1000, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        for count, timer in enumerate(self._timers.due(time_ns() // _NS_PER_MS), 1):
+            self._handle(TimerFired(timer))
+            if count == MAX_TIMERS_A_TURN:
+                break
+        self._begin_turn()
+
+
+_UNCONCLUDED: Final = Conclude(Outcome.REJECTED, Reason.INTERNAL)
+"""For a frame whose session broke the rule that every frame has an outcome."""

@@ -1,0 +1,1 @@
+"""Links carry frames: WebSocket, TCP and UDP in one shape."""

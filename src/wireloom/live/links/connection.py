@@ -1,0 +1,199 @@
+"""One connection, in the shape that all links share.
+
+A link makes connections and tells the driver of them. The driver gives frames to `put`
+while it works through what happened in one turn of the loop, and then calls `flush` once:
+all that a connection is owed leaves in one write.
+"""
+
+from abc import ABC, abstractmethod
+from collections import deque
+from typing import Final, NamedTuple, Protocol
+
+import msgspec
+
+from wireloom.wire.session import Close, Line, Send
+
+ABNORMAL: Final = 1006
+"""The code of a connection that ended without one."""
+
+NO_CODE: Final = 1005
+"""The code of a connection that the peer closed without one."""
+
+
+class LinkLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """What a link grants its connections."""
+
+    max_connections: int = 20_000
+    """Further ones are refused."""
+
+    max_frame_size: int = 2 * 1024 * 1024
+    """A larger frame ends the connection before it is read."""
+
+    handshake_seconds: float = 5.0
+    """Until then a connection has said what it wants."""
+
+    ping_seconds: float = 20.0
+    """A connection that is silent for this long is asked for a sign of life; one that is silent
+    for as long again is cut. A frame has to arrive whole within that time."""
+
+    close_seconds: float = 5.0
+    """A connection that is being closed has this long to let everything out."""
+
+    high_bytes: int = 128 * 1024
+    """When this much waits to leave, the session hears of it."""
+
+    low_bytes: int = 32 * 1024
+    """When no more than this waits, it hears that too."""
+
+    max_backlog_bytes: int = 32 * 1024 * 1024
+    """A connection on which more waits is cut, if the session did not do so before."""
+
+
+class Backlog(NamedTuple):
+    """What waits to leave on a connection."""
+
+    frames: int
+    bytes: int
+
+
+class Host(Protocol):
+    """What a link tells of its connections: the driver."""
+
+    def opened(self, connection: "Connection") -> None:
+        """A connection came up."""
+        ...
+
+    def received(self, connection: "Connection", raw: bytes, *, is_text: bool) -> None:
+        """A whole frame came in."""
+        ...
+
+    def alive(self, connection: "Connection") -> None:
+        """The peer gave a sign of life that is no frame."""
+        ...
+
+    def congested(self, connection: "Connection") -> None:
+        """More waits to leave than should, or little enough again."""
+        ...
+
+    def stalled(self, connection: "Connection") -> None:
+        """More waits to leave than may: the connection is to be cut."""
+        ...
+
+    def closed(self, connection: "Connection", code: int) -> None:
+        """A connection went away; nothing more will be told of it."""
+        ...
+
+
+class Connection(ABC):
+    """One connection of a link.
+
+    Args:
+        host: Who is told what happens on it.
+        link: The link's name in the capture log.
+        peer: The other end's address.
+        limits: What the connection is granted.
+    """
+
+    __slots__ = (
+        "_out",
+        "_waiting",
+        "_waiting_bytes",
+        "_waiting_frames",
+        "held",
+        "host",
+        "identity",
+        "is_cut",
+        "limits",
+        "line",
+        "link",
+        "name",
+        "peer",
+        "protocol",
+        "token",
+        "turn",
+    )
+
+    def __init__(self, host: Host, link: str, peer: str, limits: LinkLimits) -> None:
+        self.host = host
+        self.limits = limits
+        self.link = link
+        self.peer = peer
+        self.protocol = ""
+        """What is spoken on it: the driver says so."""
+
+        self.name = peer
+        """Who is there: the address until the session knows better."""
+
+        self.identity: str | None = None
+        self.token: str | None = None
+        self.line: Line = 0
+        self.is_cut = False
+        self.held: deque[tuple[int, Send | Close]] = deque()
+        """What waits for the store before it may be put, and what may not overtake that."""
+
+        self.turn: list[Connection] = []
+        """Where to enter when something was put: the driver's list of whom to flush."""
+
+        self._out: list[bytes] = []
+        self._waiting: deque[tuple[int, int]] = deque()
+        self._waiting_bytes = 0
+        self._waiting_frames = 0
+
+    @abstractmethod
+    def put(self, raw: bytes, *, is_text: bool) -> None:
+        """Takes a frame that leaves with the next `flush`."""
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Writes all that was put."""
+
+    @abstractmethod
+    def close(self, code: int, reason: str) -> None:
+        """Ends the connection in good order, after what was put has left."""
+
+    @abstractmethod
+    def abort(self) -> None:
+        """Ends the connection at once."""
+
+    @abstractmethod
+    def pause(self) -> None:
+        """Stops reading."""
+
+    @abstractmethod
+    def resume(self) -> None:
+        """Reads on."""
+
+    @abstractmethod
+    def buffered(self) -> int:
+        """Bytes that were written and that the system has not taken yet."""
+
+    def backlog(self) -> Backlog:
+        """What was written and waits because the peer does not read."""
+        size = self.buffered()
+        self._settle(size)
+        return Backlog(self._waiting_frames, size)
+
+    def _wrote(self, size: int, frames: int) -> None:
+        """Notes a write that the system did not take whole; frames are counted only then."""
+        self._waiting.append((size, frames))
+        self._waiting_bytes += size
+        self._waiting_frames += frames
+        buffered = self.buffered()
+        self._settle(buffered)
+        if buffered > self.limits.max_backlog_bytes:
+            self.host.stalled(self)
+
+    def _settle(self, buffered: int) -> None:
+        """Forgets writes that have left: the newest `buffered` bytes are still here."""
+        while self._waiting and self._waiting_bytes - self._waiting[0][0] >= buffered:
+            size, frames = self._waiting.popleft()
+            self._waiting_bytes -= size
+            self._waiting_frames -= frames
+
+
+def shown(address: tuple[object, ...] | None) -> str:
+    """An address as people write it."""
+    if not address:
+        return "unknown"
+    host, port = str(address[0]), address[1]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,154 @@
+"""Frames on UDP: one a datagram; who sends from one address is one connection."""
+
+import asyncio
+import socket
+from typing import Final
+
+from wireloom.live.links.connection import Backlog, Connection, Host, LinkLimits, shown
+
+Address = tuple[str, int]
+
+IDLE_ROUNDS: Final = 3
+"""A peer that was silent for so many times `ping_seconds` is gone."""
+
+GONE: Final = 1001
+CUT: Final = 1006
+
+
+class UdpConnection(Connection):
+    """One peer.
+
+    Args:
+        carrier: Where its datagrams come from and go to.
+        address: Its address.
+    """
+
+    __slots__ = ("_address", "_carrier", "silence")
+
+    def __init__(self, carrier: "UdpLink", address: Address) -> None:
+        super().__init__(carrier.host, "udp", shown(address), carrier.limits)
+        self._carrier = carrier
+        self._address = address
+        self.silence = 0
+
+    def put(self, raw: bytes, *, is_text: bool) -> None:
+        """Takes a frame that leaves with the next `flush`."""
+        del is_text
+        if not self._out:
+            self.turn.append(self)
+        self._out.append(raw)
+
+    def flush(self) -> None:
+        """Sends all that was put, a datagram each."""
+        for raw in self._out:
+            self._carrier.send(raw, self._address)
+        self._out.clear()
+
+    def close(self, code: int, reason: str) -> None:
+        """Forgets the peer; there is no way to tell it."""
+        del reason
+        self.flush()
+        self._carrier.forget(self._address, code)
+
+    def abort(self) -> None:
+        """Forgets the peer and what was for it."""
+        self._out.clear()
+        self._carrier.forget(self._address, CUT)
+
+    def pause(self) -> None:
+        """Does nothing: what is not read in time is lost, as datagrams are."""
+
+    def resume(self) -> None:
+        """Does nothing."""
+
+    def buffered(self) -> int:
+        """Nothing waits for one peer alone."""
+        return 0
+
+    def backlog(self) -> Backlog:
+        """Nothing waits for one peer alone."""
+        return Backlog(0, 0)
+
+
+class UdpLink(asyncio.DatagramProtocol):
+    """Takes datagrams on a bound socket.
+
+    Args:
+        host: Who is told what happens.
+        limits: What peers are granted.
+    """
+
+    def __init__(self, host: Host, *, limits: LinkLimits | None = None) -> None:
+        self.host = host
+        self.limits = limits or LinkLimits()
+        self.dropped = 0
+        """Datagrams that did not leave because too much waits."""
+
+        self._is_full = False
+        self._peers: dict[Address, UdpConnection] = {}
+        self._transport: asyncio.DatagramTransport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def listen(self, bound: socket.socket) -> None:
+        """Takes datagrams from now on."""
+        loop = asyncio.get_running_loop()
+        self._transport, _ = await loop.create_datagram_endpoint(lambda: self, sock=bound)
+        self._check()
+
+    def stop(self) -> None:
+        """Takes no further datagrams."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._transport is not None:
+            self._transport.close()
+
+    def connect(self, address: Address) -> UdpConnection:
+        """The connection to an address, whether or not anything came from there."""
+        if address not in self._peers:
+            if len(self._peers) >= self.limits.max_connections:
+                self.forget(next(iter(self._peers)), GONE)
+            self._peers[address] = UdpConnection(self, address)
+            self.host.opened(self._peers[address])
+        return self._peers[address]
+
+    def datagram_received(self, data: bytes, addr: Address) -> None:
+        """Gives a datagram to the session, if it is not too large."""
+        if len(data) <= self.limits.max_frame_size:
+            peer = self.connect(addr[:2])
+            peer.silence = 0
+            self.host.received(peer, data, is_text=False)
+
+    def error_received(self, exc: Exception) -> None:
+        """Does nothing: a datagram that did not arrive is lost, as datagrams are."""
+
+    def send(self, raw: bytes, address: Address) -> None:
+        """Sends one datagram, or drops it if too much waits."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        if self._is_full:
+            self.dropped += 1
+        else:
+            transport.sendto(raw, address)
+
+    def pause_writing(self) -> None:
+        """Drops datagrams from now on: too many wait."""
+        self._is_full = True
+
+    def resume_writing(self) -> None:
+        """Sends again."""
+        self._is_full = False
+
+    def forget(self, address: Address, code: int) -> None:
+        """Ends the connection to an address."""
+        peer = self._peers.pop(address, None)
+        if peer is not None:
+            self.host.closed(peer, code)
+
+    def _check(self) -> None:
+        for address, peer in tuple(self._peers.items()):
+            peer.silence += 1
+            if peer.silence > IDLE_ROUNDS:
+                self.forget(address, GONE)
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(self.limits.ping_seconds, self._check)

@@ -1,0 +1,217 @@
+"""What `wireloom serve` runs: all endpoints of one node, with what they share."""
+
+import asyncio
+import secrets
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from wireloom.capture.writer import CaptureWriter
+from wireloom.live import endpoints
+from wireloom.live.config import Config, EndpointSection, take_address
+from wireloom.live.driver import Driver
+from wireloom.live.endpoints import NodeError
+from wireloom.live.links.handshake import Gatekeeper
+from wireloom.live.links.websocket import WebSocketLink
+from wireloom.live.metrics import Meters, NodeMetrics
+from wireloom.live.status import Page, StatusServer
+from wireloom.live.store import RecordStore, StoreError
+from wireloom.live.tap import Tap
+
+
+class Node:
+    """All endpoints of one process.
+
+    Args:
+        config: What the operator has set.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._boot = secrets.token_hex(16)
+        self._meters: dict[str, Meters] = {}
+        self._drivers: dict[str, Driver] = {}
+        self._links: list[WebSocketLink] = []
+        self._status: StatusServer | None = None
+        self._failure: NodeError | None = None
+        self._is_stopping = False
+        self._overloads: set[str] = set()
+
+    async def run(self, ready: Callable[[Sequence[str]], None]) -> None:
+        """Serves until a signal ends it.
+
+        Args:
+            ready: Told a line an endpoint once all listen.
+
+        Raises:
+            NodeError: If something that is needed cannot be had, or is lost.
+            ConfigError: If a setting turns out to be impossible.
+        """
+        data = Path(self._config.node.data)
+        with ExitStack() as stack:
+            self._stopped = asyncio.Event()
+            self._store = self._opened_store(data, stack)
+            self._tap = self._opened_tap(data)
+            try:
+                ready(await self._start())
+                await self._serve()
+            finally:
+                self._stop_listening()
+                self._close_tap()
+        if self._failure is not None:
+            raise self._failure
+
+    def _opened_store(self, data: Path, stack: ExitStack) -> RecordStore:
+        try:
+            store = RecordStore(data / "store.db")
+        except StoreError as error:
+            raise NodeError(str(error)) from None
+        stack.callback(self._close_store)
+        return store
+
+    def _close_store(self) -> None:
+        try:
+            self._store.close()
+        except StoreError as error:
+            raise NodeError(str(error)) from None
+
+    def _opened_tap(self, data: Path) -> Tap | None:
+        node = self._config.node
+        if not node.capture:
+            return None
+        try:
+            writer = CaptureWriter(data / "captures", node.name)
+        except (OSError, ValueError) as error:
+            raise NodeError(f"frames cannot be captured: {error}") from None
+        return Tap(writer, node.name, overloaded=partial(self._overload, "capture"))
+
+    def _close_tap(self) -> None:
+        if self._tap is not None:
+            try:
+                self._tap.close()
+            except OSError as error:
+                raise NodeError(f"the last frames were not captured: {error}") from None
+
+    async def _start(self) -> list[str]:
+        """Starts all that is configured; gives a line for each endpoint."""
+        metrics = NodeMetrics(self._meters)
+        self._store.sync_seconds = metrics.sync.observe
+        metrics.gauges = self._gauges()
+        lines = [
+            await self._start_endpoint("signalhub", self._config.signalhub),
+            await self._start_endpoint("cthun", self._config.cthun),
+            await self._start_status(metrics),
+        ]
+        self._store.start(
+            synced=self._synced,
+            failed=self._fail,
+            call=asyncio.get_running_loop().call_soon_threadsafe,
+            overloaded=partial(self._overload, "store"),
+        )
+        return [line for line in lines if line]
+
+    async def _start_endpoint(self, name: str, section: EndpointSection) -> str | None:
+        address = take_address(section.listen, f"{name}.listen")
+        if address is None:
+            return None
+        tls = endpoints.secured(section, name)
+        session, limits = endpoints.session(section, Path(self._config.node.data), self._boot)
+        meters = self._meters[name] = Meters()
+        driver = Driver(name, session, store=self._store, tap=self._tap, meters=meters)
+        self._drivers[name] = driver
+        endpoints.add_gauges(meters, session)
+        try:
+            driver.start()
+        except StoreError as error:
+            raise NodeError(str(error)) from None
+        gatekeeper = Gatekeeper(section.path, origins=section.origins, is_local=address.is_local)
+        link = WebSocketLink(driver, gatekeeper, limits=limits, tls=tls)
+        bound = endpoints.bound(address, name)
+        await link.listen(bound)
+        self._links.append(link)
+        return f"{name} {link.name}://{endpoints.shown(bound, address)}{section.path}"
+
+    async def _start_status(self, metrics: NodeMetrics) -> str | None:
+        address = take_address(self._config.node.metrics, "node.metrics")
+        if address is None:
+            return None
+        pages = {
+            "/metrics": lambda: Page(HTTPStatus.OK, metrics.text(), CONTENT_TYPE_LATEST),
+            "/healthz": self._health,
+        }
+        bound = endpoints.bound(address, "node.metrics")
+        self._status = StatusServer(pages)
+        await self._status.listen(bound)
+        return f"metrics http://{endpoints.shown(bound, address)}/metrics"
+
+    def _health(self) -> Page:
+        if self._is_stopping:
+            return Page(HTTPStatus.SERVICE_UNAVAILABLE, b"stopping\n")
+        if self._tap is not None and self._tap.is_failing:
+            return Page(HTTPStatus.SERVICE_UNAVAILABLE, b"frames cannot be captured\n")
+        return Page(HTTPStatus.OK, b"ok\n")
+
+    def _gauges(self) -> dict[str, Callable[[], float]]:
+        gauges: dict[str, Callable[[], float]] = {
+            "store_waiting": lambda: self._store.waiting,
+            "overloaded": lambda: bool(self._overloads),
+        }
+        tap = self._tap
+        if tap is not None:
+            gauges["capture_waiting"] = lambda: tap.waiting
+            gauges["capture_failing"] = lambda: tap.is_failing
+        return gauges
+
+    async def _serve(self) -> None:
+        """Waits for a signal or a failure, then stops in good order."""
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(name, self._stopped.set)
+        async with asyncio.TaskGroup() as tasks:
+            if self._tap is not None:
+                tasks.create_task(self._tap.run())
+            await self._stopped.wait()
+            await self._stop()
+
+    async def _stop(self) -> None:
+        self._is_stopping = True
+        seconds = 0.0 if self._failure else self._config.node.stop_seconds
+        for link in self._links:
+            link.stop()
+        async with asyncio.TaskGroup() as tasks:
+            for driver in self._drivers.values():
+                tasks.create_task(driver.stop(seconds))
+        if self._tap is not None:
+            self._tap.stop()
+
+    def _stop_listening(self) -> None:
+        for link in self._links:
+            link.stop()
+        if self._status is not None:
+            self._status.stop()
+
+    def _synced(self, ticket: int) -> None:
+        for driver in self._drivers.values():
+            driver.synced(ticket)
+
+    def _fail(self, error: StoreError) -> None:
+        """Ends the node: what it promises from now on, it could not keep."""
+        self._failure = NodeError(str(error))
+        self._stopped.set()
+
+    def _overload(self, what: str, is_overloaded: bool) -> None:  # noqa: FBT001
+        """Stops reading while anything has too much to write."""
+        if is_overloaded:
+            self._overloads.add(what)
+        else:
+            self._overloads.discard(what)
+        for driver in self._drivers.values():
+            if self._overloads:
+                driver.pause()
+            else:
+                driver.resume()

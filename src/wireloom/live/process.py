@@ -1,0 +1,17 @@
+"""What a process that only serves sets for itself."""
+
+import gc
+import resource
+from typing import Final
+
+GC_THRESHOLDS: Final = (50_000, 20, 50)
+"""Frames come and go by the ten thousand; looking for cycles among them is in vain."""
+
+
+def prepare() -> None:
+    """Lets the process have as many connections as the system allows, and tidy up less often."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)

@@ -1,0 +1,248 @@
+"""Every frame and its outcome into the capture log, without holding up the loop.
+
+The driver appends rows; a thread makes batches of them and puts them on disk. A log that does
+not take them is no reason to lose them: they wait, and when too many do, the node stops reading.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from wireloom.capture.record import SCHEMA, Direction
+from wireloom.capture.writer import CaptureWriter
+from wireloom.live.links.connection import Connection
+from wireloom.wire.outcome import Outcome, Reason
+
+FLUSH_SECONDS: Final = 0.2
+"""How long a frame waits for others that go to disk with it."""
+
+FLUSH_ROWS: Final = 8_192
+FLUSH_BYTES: Final = 8 * 1024 * 1024
+"""Rows and bytes a batch, about."""
+
+MAX_ROWS: Final = 131_072
+MAX_BYTES: Final = 128 * 1024 * 1024
+"""With more waiting, the node takes nothing in."""
+
+RETRY_SECONDS: Final = 1.0
+MAX_COLUMN_SIZE: Final = 1 << 30
+"""An Arrow column of bytes holds less than 2³¹ of them."""
+
+MEANINGS: Final = (
+    *((Direction.OUT, outcome, None) for outcome in (None, *Outcome)),
+    *((Direction.IN, outcome, None) for outcome in Outcome),
+    *((Direction.IN, Outcome.REJECTED, reason) for reason in Reason),
+)
+"""All that a row can say of a frame: which way, what became of it, why. Rows have the number."""
+
+LEFT: Final = {outcome: n for n, (way, outcome, _) in enumerate(MEANINGS) if way == Direction.OUT}
+"""The meaning of a frame that left, by its outcome."""
+
+CAME: Final = {
+    (outcome, reason): n for n, (way, outcome, reason) in enumerate(MEANINGS) if way == Direction.IN
+}
+"""The meaning of a frame that came in, by its outcome and the reason."""
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Rows:
+    """Frames that go to disk together, in columns: cheap to add to, cheap to make a batch of."""
+
+    def __init__(self) -> None:
+        self.connections: list[Connection] = []
+        self.meanings: list[int] = []
+        self.frames: list[bytes] = []
+        self.size = 0
+        self._blobs: list[bytes] = []
+        self._sizes: list[int] = []
+        self._times: list[int] = []
+        self._counts: list[int] = []
+        self._timed = 0
+
+    def __len__(self) -> int:
+        return len(self.connections)
+
+    def at(self, now: int) -> None:
+        """Says when all that was added since the last call happened, in ns."""
+        count = len(self.connections) - self._timed
+        if count:
+            self._timed += count
+            self._times.append(now)
+            self._counts.append(count)
+
+    def pack(self) -> None:
+        """Puts frames together while they are in the processor's cache."""
+        if self.frames:
+            blob = b"".join(self.frames)
+            self._sizes += map(len, self.frames)
+            self.frames.clear()
+            self._blobs.append(blob)
+            self.size += len(blob)
+
+    def batches(self, node: str, *, first_sequence: int) -> Iterator[pa.RecordBatch]:
+        """The rows as batches of the capture log: one, unless the frames are very large."""
+        ends = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(self._sizes, out=ends[1:])
+        cuts = np.searchsorted(ends, np.arange(MAX_COLUMN_SIZE, ends[-1], MAX_COLUMN_SIZE))
+        bounds = np.unique([0, *cuts, len(self)]).tolist()
+        columns = self._columns(node, first_sequence, ends)
+        for first, last in pairwise(bounds):
+            parts = [
+                column.slice(first, last - first).cast(field.type)
+                for column, field in zip(columns, SCHEMA, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(parts, schema=SCHEMA)
+
+    def _columns(self, node: str, first: int, ends: np.ndarray[Any, Any]) -> list[pa.Array]:
+        count = len(self)
+        meanings = pa.array(self.meanings, pa.int32())
+        data = pa.py_buffer(b"".join(self._blobs))
+        # From one buffer: much faster than value by value.
+        raw = pa.LargeBinaryArray.from_buffers(
+            pa.large_binary(), count, [None, pa.py_buffer(ends), data]
+        )
+        columns = {
+            "sequence": pa.array(np.arange(first, first + count)),
+            "captured_at": pa.array(np.repeat(np.array(self._times) // 1_000, self._counts)),
+            "node": pa.repeat(node, count),
+            "protocol": _column([one.protocol for one in self.connections]),
+            "link": _column([one.link for one in self.connections]),
+            "direction": _DIRECTIONS.take(meanings),
+            "peer": pa.array([one.name for one in self.connections], pa.string()),
+            "outcome": _OUTCOMES.take(meanings),
+            "reason": _REASONS.take(meanings),
+            "raw": raw,
+        }
+        return [columns.get(field.name, pa.nulls(count, field.type)) for field in SCHEMA]
+
+
+def _column(values: list[str]) -> pa.Array:
+    """A column that mostly says one thing."""
+    if values.count(values[0]) == len(values):
+        return pa.repeat(values[0], len(values))
+    return pa.array(values, pa.string())
+
+
+_DIRECTIONS, _OUTCOMES, _REASONS = (
+    pa.array(column, pa.string()) for column in zip(*MEANINGS, strict=True)
+)
+
+
+class Tap:
+    """Writes rows to the log of one node.
+
+    Args:
+        writer: The log.
+        node: Whose frames they are.
+        overloaded: Told when too much waits, and when little enough does again.
+    """
+
+    def __init__(
+        self, writer: CaptureWriter, node: str, *, overloaded: Callable[[bool], None]
+    ) -> None:
+        self.rows = Rows()
+        """Where the driver adds frames."""
+
+        self.is_failing = False
+        self.is_overloaded = False
+        self._writer = writer
+        self._node = node
+        self._overloaded = overloaded
+        self._full: deque[Rows] = deque()
+        self._handed_rows = self._handed_bytes = 0  # only the loop adds to these
+        self._written_rows = self._written_bytes = 0  # and only the thread to these
+        self._wanted = asyncio.Event()
+        self._is_stopping = False
+        self._pool = ThreadPoolExecutor(1, "capture")
+
+    @property
+    def waiting(self) -> int:
+        """Rows that are not on disk."""
+        return self._handed_rows - self._written_rows + len(self.rows)
+
+    def check(self) -> None:
+        """Packs what was added, and has it written if it is enough; called once a turn."""
+        rows = self.rows
+        rows.pack()
+        if len(rows) >= FLUSH_ROWS or rows.size >= FLUSH_BYTES:
+            self._hand_over()
+            self._wanted.set()
+            self._weigh()
+
+    async def run(self) -> None:
+        """Writes until stopped; what is left then is written by `close`."""
+        while not self._is_stopping:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FLUSH_SECONDS):
+                    await self._wanted.wait()
+            self._wanted.clear()
+            self._hand_over()
+            while self._full and not self._is_stopping:
+                await self._flush()
+
+    def stop(self) -> None:
+        """Has `run` end."""
+        self._is_stopping = True
+        self._wanted.set()
+
+    def close(self) -> None:
+        """Writes what is left and seals the log; after `run` has ended.
+
+        Raises:
+            OSError: If the disk does not take it.
+        """
+        self._pool.shutdown()
+        self._hand_over()
+        try:
+            while self._full:
+                self._write_next()
+        finally:
+            self._writer.close()
+
+    def _hand_over(self) -> None:
+        if len(self.rows):
+            self.rows.pack()
+            self._full.append(self.rows)
+            self._handed_rows += len(self.rows)
+            self._handed_bytes += self.rows.size
+            self.rows = Rows()
+
+    async def _flush(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.run_in_executor(self._pool, self._write_next)
+        except OSError as error:
+            if not self.is_failing:
+                _log.error("frames wait because the capture log does not take them: %s", error)
+            self.is_failing = True
+            await asyncio.sleep(RETRY_SECONDS)
+        else:
+            self.is_failing = False
+        self._weigh()
+
+    def _write_next(self) -> None:
+        """Puts the oldest rows on disk; they are forgotten only once they are there."""
+        rows = self._full[0]
+        for batch in rows.batches(self._node, first_sequence=self._writer.next_sequence):
+            self._writer.write(batch)
+        self._full.popleft()
+        self._written_rows += len(rows)
+        self._written_bytes += rows.size
+
+    def _weigh(self) -> None:
+        part = 2 if self.is_overloaded else 1
+        rows = self._handed_rows - self._written_rows
+        size = self._handed_bytes - self._written_bytes
+        is_much = rows > MAX_ROWS // part or size > MAX_BYTES // part
+        if is_much != self.is_overloaded:
+            self.is_overloaded = is_much
+            self._overloaded(is_much)

@@ -1,0 +1,46 @@
+"""What all connections share: counting what waits."""
+
+from live.parts import Pipe
+from wireloom.live.links.connection import Backlog, Connection, LinkLimits, shown
+
+
+class Watcher:
+    def __init__(self) -> None:
+        self.stalls: list[Connection] = []
+
+    def stalled(self, connection: Connection) -> None:
+        self.stalls.append(connection)
+
+
+def test_frames_that_wait_are_counted_until_they_have_left() -> None:
+    pipe = Pipe(Watcher())
+    pipe.stuck = 10
+    pipe._wrote(10, 1)
+    pipe.stuck = 40
+    pipe._wrote(30, 3)
+    assert pipe.backlog() == Backlog(4, 40)
+    pipe.stuck = 31
+    assert pipe.backlog() == Backlog(4, 31)
+    pipe.stuck = 30
+    assert pipe.backlog() == Backlog(3, 30)
+    pipe.stuck = 1
+    assert pipe.backlog() == Backlog(3, 1)
+    pipe.stuck = 0
+    assert pipe.backlog() == Backlog(0, 0)
+
+
+def test_too_much_that_waits_is_reported() -> None:
+    watcher = Watcher()
+    pipe = Pipe(watcher, LinkLimits(max_backlog_bytes=100))
+    pipe.stuck = 100
+    pipe._wrote(100, 1)
+    assert watcher.stalls == []
+    pipe.stuck = 101
+    pipe._wrote(1, 1)
+    assert watcher.stalls == [pipe]
+
+
+def test_addresses_as_people_write_them() -> None:
+    assert shown(("127.0.0.1", 80)) == "127.0.0.1:80"
+    assert shown(("::1", 80, 0, 0)) == "[::1]:80"
+    assert shown(None) == "unknown"

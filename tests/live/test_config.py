@@ -1,0 +1,158 @@
+"""What an operator sets."""
+
+from pathlib import Path
+
+import pytest
+
+from wireloom.live.config import Address, Config, ConfigError, Tls, load, take_address
+
+SECURE = """
+[node]
+name = "east"
+[signalhub]
+listen = "0.0.0.0:8787"
+tls = {certificate = "hub.pem", key = "hub.key"}
+auth = {secret_file = "jwt.secret"}
+limits = {max_queued = 5, line_rate = {count = 1, per_ms = 10}}
+[cthun]
+listen = "[::]:8142"
+[cthun.tls]
+certificate = "broker.pem"
+key = "broker.key"
+client_authority = "ca.pem"
+"""
+
+
+def loaded(text: str = "", environ: dict[str, str] | None = None, **options: object) -> Config:
+    path = None
+    if text:
+        path = Path("wireloom.toml")
+        path.write_text(text)
+    keys = {tuple(name.split("_", 1)): value for name, value in options.items()}
+    return load(path, environ or {}, keys)  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_without_anything_all_listen_on_this_machine() -> None:
+    config = loaded()
+    assert (config.signalhub.listen, config.signalhub.path) == ("127.0.0.1:8787", "/hub")
+    assert (config.cthun.listen, config.cthun.path) == ("127.0.0.1:8142", "/cthun")
+    assert config.node.metrics == "127.0.0.1:9464"
+    assert config.node.name
+    assert config.signalhub.auth is None
+
+
+def test_a_file_is_read() -> None:
+    config = loaded(SECURE)
+    assert config.node.name == "east"
+    assert config.signalhub.limits == {"max_queued": 5, "line_rate": {"count": 1, "per_ms": 10}}
+    assert config.cthun.tls == Tls(
+        certificate="broker.pem", key="broker.key", client_authority="ca.pem"
+    )
+
+
+def test_variables_go_over_the_file_and_options_over_both() -> None:
+    environ = {
+        "WIRELOOM_NODE_NAME": "007",
+        "WIRELOOM_NODE_CAPTURE": "false",
+        "WIRELOOM_NODE_STOP_SECONDS": "2.5",
+        "WIRELOOM_SIGNALHUB_LISTEN": "127.0.0.1:1",
+        "WIRELOOM_SIGNALHUB_ORIGINS": '["https://a.example"]',
+        "WIRELOOM_SIGNALHUB_LIMITS_MAX_QUEUED": "6",
+        "WIRELOOM_CTHUN_TLS_KEY": "other.key",
+        "WIRELOOM_KILLS": "200",
+        "HOME": "/",
+    }
+    config = loaded(SECURE, environ, signalhub_listen="127.0.0.1:2", cthun_listen=None)
+    assert config.node.name == "007"
+    assert config.node.capture is False
+    assert config.node.stop_seconds == 2.5
+    assert config.signalhub.listen == "127.0.0.1:2"
+    assert config.signalhub.origins == ("https://a.example",)
+    assert config.signalhub.limits["max_queued"] == 6
+    assert config.cthun.listen == "[::]:8142"
+    assert config.cthun.tls is not None
+    assert config.cthun.tls.key == "other.key"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[node", "wireloom.toml is not TOML"),
+        ("[nod]\nname = 'x'", "unknown field `nod`"),
+        ("[node]\nlabl = 'x'", r"unknown field `labl` - at `\$.node`"),
+        ("[signalhub]\nlisten = 8787", "Expected `str`, got `int`"),
+        ("[signalhub]\nlisten = '8787'", "signalhub.listen = '8787' is no address"),
+        ("[signalhub]\nlisten = 'x:99999'", "no address"),
+        ("[signalhub]\nlisten = '1:2:3:4'", "no address"),
+        ("[cthun]\npath = 'cthun'", "does not begin with /"),
+        ("[cthun]\ntls = {key = 'x'}", "missing required field `certificate`"),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_sentence(text: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told) as error:
+        loaded(text)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_cannot_be_read() -> None:
+    with pytest.raises(ConfigError, match=r"missing.toml cannot be read: No such file"):
+        load(Path("missing.toml"), {}, {})
+    Path("binary.toml").write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match="not TOML"):
+        load(Path("binary.toml"), {}, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("WIRELOOM_SIGNALHUB_LISTN", "127.0.0.1:1", "nothing to set by WIRELOOM_SIGNALHUB_LISTN"),
+        ("WIRELOOM_NODE_LIMITS_X", "1", "nothing to set"),
+        ("WIRELOOM_CTHUN_LIMITS_", "1", "nothing to set"),
+        ("WIRELOOM_NODE_CAPTURE", "maybe", "no value as TOML has it"),
+        ("WIRELOOM_NODE_CAPTURE", "1\nx = 2", "got `int`"),
+    ],
+)
+def test_variables_that_cannot_be(name: str, value: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        loaded(environ={name: value})
+
+
+def test_a_variable_below_something_that_is_no_table() -> None:
+    with pytest.raises(ConfigError, match="tls is no table"):
+        loaded("[cthun]\ntls = 3", {"WIRELOOM_CTHUN_TLS_KEY": "x"})
+
+
+@pytest.mark.parametrize(
+    ("text", "lacks"),
+    [
+        ("[signalhub]\nlisten = '0.0.0.0:1'", "signalhub has no TLS"),
+        (
+            "[signalhub]\nlisten = '0.0.0.0:1'\ntls = {certificate = 'a', key = 'b'}",
+            "signalhub has no authentication",
+        ),
+        ("[cthun]\nlisten = '[::]:1'", "cthun has no TLS"),
+        (
+            "[cthun]\nlisten = 'example.com:1'\ntls = {certificate = 'a', key = 'b'}",
+            "cthun has no tls.client_authority",
+        ),
+        ("[node]\nmetrics = '0.0.0.0:1'", "everyone may read it"),
+    ],
+)
+def test_nobody_listens_beyond_this_machine_unsecured_by_accident(text: str, lacks: str) -> None:
+    with pytest.raises(ConfigError, match=lacks):
+        loaded(text)
+    assert loaded(text, node_insecure_listen=True).node.insecure_listen
+
+
+def test_addresses() -> None:
+    assert take_address("", "x") is None
+    assert take_address("[::1]:80", "x") == Address("::1", 80)
+    assert str(Address("::1", 80)) == "[::1]:80"
+    assert str(Address("localhost", 0)) == "localhost:0"
+    assert Address("localhost", 0).is_local
+    assert not Address("0.0.0.0", 0).is_local

@@ -1,0 +1,454 @@
+"""The driver: what a session wants is done, in the right order."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvloop
+
+from live.parts import EchoSession, Pipe, captured, running, until
+from wireloom.capture.writer import CaptureWriter
+from wireloom.live.driver import Driver
+from wireloom.live.links.connection import LinkLimits
+from wireloom.live.metrics import Meters
+from wireloom.live.store import RecordStore
+from wireloom.live.tap import Tap
+from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.session import (
+    Alive,
+    Closed,
+    Command,
+    Conclude,
+    Congested,
+    Deliver,
+    Event,
+    Forget,
+    FrameReceived,
+    Opened,
+    Requested,
+    Send,
+    Store,
+    TimerFired,
+)
+
+
+def drive(
+    folder: Path,
+    test: Callable[[Driver, EchoSession], Awaitable[None]],
+    session: EchoSession | None = None,
+    **more: Any,
+) -> EchoSession:
+    session = session or EchoSession()
+
+    async def main() -> None:
+        async with running(session, folder, **more) as driver:
+            await test(driver, session)
+
+    uvloop.run(main())
+    return session
+
+
+def opened(driver: Driver, **limits: int) -> Pipe:
+    pipe = Pipe(driver, LinkLimits(**limits))
+    driver.opened(pipe)
+    return pipe
+
+
+def test_a_frame_is_answered_and_lines_are_never_used_twice(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        first, second = opened(driver), opened(driver)
+        driver.received(first, b"hello", is_text=True)
+        await until(lambda: first.writes)
+        assert first.writes == [[b"hello"]]
+        assert second.writes == []
+        driver.closed(first, 1000)
+        third = opened(driver)
+        assert [first.line, second.line, third.line] == [1, 2, 3]
+
+    session = drive(tmp_path, test)
+    assert session.seen(Opened)[0] == Opened(1, "nowhere:1")
+    assert session.seen(FrameReceived) == [FrameReceived(1, b"hello", text=True)]
+    assert Closed(1, 1000) in session.events
+
+
+def test_all_that_a_line_is_owed_in_one_turn_leaves_in_one_write(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        first, second = opened(driver), opened(driver)
+        driver.received(first, b"all a", is_text=False)
+        driver.received(second, b"all b", is_text=False)
+        driver.received(first, b"c", is_text=False)
+        assert first.writes == []
+        await until(lambda: first.writes)
+        assert first.writes == [[b"a", b"b", b"c"]]
+        assert second.writes == [[b"a", b"b"]]
+
+    drive(tmp_path, test)
+
+
+class Slow:
+    """Stands in for the store's thread: commits only when told."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+        self.records: list[tuple[tuple[str, str, str], bytes | None]] = []
+
+    def put(self, key: tuple[str, str, str], value: bytes | None) -> int:
+        self.records.append((key, value))
+        return len(self.records)
+
+    def commit(self) -> None:
+        pass
+
+    def load(self, protocol: str) -> list[Store]:
+        return []
+
+
+def slowly(test: Callable[[Driver, Slow], Awaitable[None]], deliver: list[object]) -> None:
+    async def main() -> None:
+        store = Slow(None)  # type: ignore[arg-type]
+        session = Delivering()
+        driver = Driver("echo", session, store=store, deliver=deliver.append)  # type: ignore[arg-type]
+        driver.start()
+        await test(driver, store)
+
+    uvloop.run(main())
+
+
+class Delivering(EchoSession):
+    def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
+        if isinstance(event, Requested) and isinstance(event.request, list):
+            return event.request
+        return super().handle(event, now_ms)
+
+
+async def turn() -> None:
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
+def test_what_follows_a_store_waits_for_the_disk(tmp_path: Path) -> None:
+    async def test(driver: Driver, store: Slow) -> None:
+        pipe = opened(driver)
+        driver.received(pipe, b"keep x", is_text=False)
+        await turn()
+        assert store.records == [(("echo", "kept", "x"), b"x")]
+        assert pipe.writes == []
+        driver.synced(1)
+        await turn()
+        assert pipe.writes == [[b"keep x"]]
+
+    slowly(test, [])
+
+
+def test_a_frame_does_not_overtake_one_that_waits_on_its_line(tmp_path: Path) -> None:
+    async def test(driver: Driver, store: Slow) -> None:
+        pipe, other = opened(driver), opened(driver)
+        driver.received(pipe, b"keep x", is_text=False)
+        driver.received(pipe, b"plain", is_text=False)
+        driver.received(pipe, b"drop y", is_text=False)
+        driver.received(pipe, b"bye 4000", is_text=False)
+        driver.received(other, b"elsewhere", is_text=False)
+        await turn()
+        assert pipe.writes == []
+        assert other.writes == [[b"elsewhere"]]
+        assert driver._meters.gauges["held_commands"]() == 5
+        driver.synced(1)
+        await turn()
+        assert pipe.writes == [[b"keep x", b"plain"]]
+        assert pipe.closes == []
+        driver.synced(2)
+        await turn()
+        assert pipe.writes == [[b"keep x", b"plain"], [b"drop y", b"bye 4000"]]
+        assert pipe.closes == [(4000, "as you like")]
+
+    slowly(test, [])
+
+
+def test_what_waits_for_a_line_that_is_gone_is_dropped(tmp_path: Path) -> None:
+    async def test(driver: Driver, store: Slow) -> None:
+        pipe = opened(driver)
+        driver.received(pipe, b"keep x", is_text=False)
+        driver.closed(pipe, 1006)
+        driver.synced(1)
+        await turn()
+        assert pipe.writes == []
+        assert driver._meters.gauges["held_commands"]() == 0
+
+    slowly(test, [])
+
+
+def test_deliveries_wait_for_the_disk_and_keep_their_order(tmp_path: Path) -> None:
+    got: list[object] = []
+
+    async def test(driver: Driver, store: Slow) -> None:
+        driver.request([Deliver("first")])
+        assert got == ["first"]
+        driver.request([Store("kept", "k", b"v"), Deliver("second")])
+        driver.request([Deliver("third")])
+        driver.request([Forget("kept", "k"), Deliver("fourth")])
+        assert got == ["first"]
+        driver.synced(1)
+        assert got == ["first", "second", "third"]
+        driver.synced(2)
+        assert got[-1] == "fourth"
+
+    slowly(test, got)
+
+
+def test_a_close_ends_a_line_after_its_frames(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        pipe = opened(driver)
+        driver.received(pipe, b"bye 4001", is_text=False)
+        await until(lambda: session.seen(Closed))
+        assert pipe.writes == [[b"bye 4001"]]
+        assert pipe.closes == [(4001, "as you like")]
+        driver.request(None)
+
+    assert drive(tmp_path, test).seen(Closed) == [Closed(1, 4001)]
+
+
+def test_commands_for_lines_that_are_gone_are_passed_over(tmp_path: Path) -> None:
+    async def test(driver: Driver, store: Slow) -> None:
+        from wireloom.wire.session import Close
+
+        driver.request([Send(99, b"x"), Close(99, 1000)])
+
+    slowly(test, [])
+
+
+def test_timers_fire_and_can_be_set_anew(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        pipe = opened(driver)
+        driver.received(pipe, b"wake 40", is_text=False)
+        driver.received(pipe, b"wake 1", is_text=False)
+        await until(lambda: len(pipe.writes) == 2)
+        assert pipe.writes == [[b"wake 1"], [b"wake 40"]]
+
+    drive(tmp_path, test)
+
+
+def test_many_timers_at_once_leave_room_for_frames(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wireloom.live.driver.MAX_TIMERS_A_TURN", 2)
+
+    async def test(driver: Driver, session: EchoSession) -> None:
+        pipe = opened(driver)
+        for number in range(5):
+            driver.received(pipe, b"wake -%d" % number, is_text=False)
+        await until(lambda: sum(map(len, pipe.writes)) == 5)
+        assert len(pipe.writes) == 3
+
+    drive(tmp_path, test)
+
+
+def test_a_fault_of_the_session_costs_one_line_only(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    meters = Meters()
+
+    async def test(driver: Driver, session: EchoSession) -> None:
+        bad, good = opened(driver), opened(driver)
+        driver.received(bad, b"fail", is_text=False)
+        driver.received(good, b"fine", is_text=False)
+        await until(lambda: good.writes)
+        assert bad.closes == [(1011, "internal error")]
+
+    with caplog.at_level(logging.CRITICAL):
+        drive(tmp_path, test, meters=meters)
+    assert meters.faults == 1
+    assert meters.received[None, Outcome.REJECTED, Reason.INTERNAL] == 1
+
+
+def test_a_fault_on_another_event_is_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Failing(EchoSession):
+        def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
+            if isinstance(event, Requested):
+                raise ValueError("no")
+            return []
+
+    meters = Meters()
+
+    async def test(driver: Driver, session: EchoSession) -> None:
+        driver.request("x")
+
+    with caplog.at_level(logging.CRITICAL):
+        drive(tmp_path, test, Failing(), meters=meters)
+    assert meters.faults == 1
+
+
+def test_every_frame_has_one_outcome_even_if_the_session_forgets(tmp_path: Path) -> None:
+    meters = Meters()
+
+    async def test(driver: Driver, session: EchoSession) -> None:
+        pipe = opened(driver)
+        for raw in (b"mute", b"bad", b"x", b"y"):
+            driver.received(pipe, raw, is_text=False)
+
+    drive(tmp_path, test, meters=meters)
+    assert dict(meters.received) == {
+        (None, Outcome.REJECTED, Reason.INTERNAL): 1,
+        (None, Outcome.REJECTED, Reason.MALFORMED): 1,
+        ("said", Outcome.ACCEPTED, None): 2,
+    }
+    assert dict(meters.sent) == {Outcome.DELIVERED: 3, None: 1}
+    assert meters.opened == 1
+    assert dict(meters.closed) == {1001: 1}
+
+
+def test_signs_of_life_reach_the_session(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        driver.alive(opened(driver))
+
+    assert drive(tmp_path, test).seen(Alive) == [Alive(1)]
+
+
+def test_a_slow_reader_is_told_of_until_it_caught_up(tmp_path: Path) -> None:
+    meters = Meters()
+
+    async def test(driver: Driver, session: EchoSession) -> None:
+        pipe = opened(driver)
+        pipe.stuck = 100
+        driver.received(pipe, b"x" * 60, is_text=False)
+        driver.received(pipe, b"y" * 40, is_text=False)
+        driver.congested(pipe)
+        await until(lambda: session.seen(Congested))
+        assert meters.slow() == [("nowhere:1", 100)]
+        assert meters.gauges["congested_connections"]() == 1
+        pipe.stuck = 30
+        await until(lambda: len(session.seen(Congested)) == 2)
+        pipe.stuck = 0
+        await until(lambda: len(session.seen(Congested)) == 3)
+        await asyncio.sleep(0.25)
+
+    session = drive(tmp_path, test, meters=meters)
+    assert session.seen(Congested) == [
+        Congested(1, 2, 100),
+        Congested(1, 2, 30),
+        Congested(1, 0, 0),
+    ]
+
+
+def test_a_reader_that_lets_too_much_wait_is_cut_and_named(tmp_path: Path) -> None:
+    meters = Meters()
+
+    async def test(driver: Driver, session: EchoSession) -> None:
+        pipe = opened(driver, max_backlog_bytes=50)
+        driver.received(pipe, b"name slow one", is_text=False)
+        await turn()
+        pipe.stuck = 51
+        driver.received(pipe, b"x" * 51, is_text=False)
+        await until(lambda: pipe.aborted)
+
+    drive(tmp_path, test, meters=meters)
+    assert meters.cut == {"slow one": 1}
+
+
+def test_an_overloaded_node_does_not_read(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        before = opened(driver)
+        driver.pause()
+        late = opened(driver)
+        assert before.paused
+        assert late.paused
+        driver.resume()
+        assert not before.paused
+        assert not late.paused
+
+    drive(tmp_path, test)
+
+
+def test_a_stop_lets_the_session_say_goodbye_and_everything_out(tmp_path: Path) -> None:
+    pipes: list[Pipe] = []
+
+    async def test(driver: Driver, session: EchoSession) -> None:
+        pipes.append(opened(driver))
+        driver.received(pipes[0], b"keep x", is_text=False)
+
+    session = drive(tmp_path, test)
+    assert [frame for write in pipes[0].writes for frame in write] == [b"keep x", b"goodbye"]
+    assert pipes[0].closes == [(1001, "server shutdown")]
+    assert session.events[-1] == Closed(1, 1001)
+
+
+def test_a_stop_does_not_wait_for_ever(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    class Stubborn(Pipe):
+        def close(self, code: int, reason: str) -> None:
+            pass
+
+    async def main() -> None:
+        session = EchoSession()
+        async with running(session, tmp_path) as driver:
+            pipe = Stubborn(driver)
+            driver.opened(pipe)
+            await driver.stop(0.05)
+            assert pipe.aborted == 1
+            driver.closed(pipe, 1006)
+
+    uvloop.run(main())
+    assert "did not end" in caplog.text
+
+
+def test_what_was_stored_is_there_in_the_next_life(tmp_path: Path) -> None:
+    async def first(driver: Driver, session: EchoSession) -> None:
+        pipe = opened(driver)
+        for raw in (b"keep x", b"keep y", b"drop x"):
+            driver.received(pipe, raw, is_text=False)
+        await until(lambda: sum(map(len, pipe.writes)) == 3)
+
+    async def second(driver: Driver, session: EchoSession) -> None:
+        await until(lambda: session.seen(TimerFired))
+
+    assert drive(tmp_path, first).records == {}
+    session = drive(tmp_path, second)
+    assert session.records == {("kept", "y"): b"y"}
+    assert session.seen(TimerFired) == [TimerFired("restored")]
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_every_frame_is_captured_with_its_outcome(tmp_path: Path, is_kept: bool) -> None:
+    async def main() -> None:
+        tap = Tap(CaptureWriter(tmp_path / "captures", "n1"), "n1", overloaded=lambda _: None)
+        async with running(EchoSession(), tmp_path, tap=tap) as driver:
+            pipe = opened(driver)
+            driver.received(pipe, b"name alice", is_text=True)
+            driver.received(pipe, b"keep k" if is_kept else b"plain", is_text=True)
+            driver.received(pipe, b"bad", is_text=False)
+            await until(lambda: sum(map(len, pipe.writes)) == 2)
+        tap.close()
+
+    uvloop.run(main())
+    frames = captured(tmp_path / "captures")
+    rows = [(one.direction, one.peer, one.outcome, one.reason, one.raw) for one in frames]
+    said = b"keep k" if is_kept else b"plain"
+    expected = [
+        ("out", "alice", "delivered", None, b"name alice"),
+        ("in", "alice", "accepted", None, b"name alice"),
+        ("out", "alice", "delivered", None, said),
+        ("in", "alice", "accepted", None, said),
+        ("in", "alice", "rejected", "malformed", b"bad"),
+        ("out", "alice", None, None, b"goodbye"),
+    ]
+    assert sorted(rows, key=repr) == sorted(expected, key=repr)
+    assert {(one.node, one.protocol, one.link) for one in frames} == {("n1", "echo", "pipe")}
+
+
+def test_only_the_first_conclusion_counts(tmp_path: Path) -> None:
+    class Twice(EchoSession):
+        def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
+            if isinstance(event, FrameReceived):
+                return [Conclude(Outcome.QUEUED), Conclude(Outcome.ACKED)]
+            return []
+
+    meters = Meters()
+
+    async def test(driver: Driver, session: EchoSession) -> None:
+        driver.received(opened(driver), b"x", is_text=False)
+
+    drive(tmp_path, test, Twice(), meters=meters)
+    assert dict(meters.received) == {(None, Outcome.QUEUED, None): 1}

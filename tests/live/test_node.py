@@ -1,0 +1,301 @@
+"""The whole node, with independent clients: the hub, the broker, captures, restarts, the end."""
+
+import asyncio
+import os
+import signal
+import urllib.error
+import urllib.request
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from time import time
+
+import pytest
+import uvloop
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from live.certificates import Authority
+from live.parts import captured, until
+from live.speakers import BROKER, at_broker, at_hub
+from live.test_tls import client_context
+from wireloom.capture.writer import CaptureWriter
+from wireloom.live import tap as tapping
+from wireloom.live.config import (
+    Auth,
+    BrokerSection,
+    Config,
+    ConfigError,
+    HubSection,
+    NodeSection,
+    Tls,
+)
+from wireloom.live.endpoints import NodeError
+from wireloom.live.node import Node
+from wireloom.live.store import StoreError
+from wireloom.protocols.signalhub import tokens
+
+ADA, BOB = "@(a/ada)", "@(b/bob)"
+ANN, BEN = "cth://ann.example.com/agent", "cth://ben.example.com/agent"
+GREETING = "http://example.com/greeting"
+
+
+def configured(folder: Path, **node: object) -> Config:
+    section = NodeSection(
+        name="n1",
+        data=str(folder),
+        metrics="127.0.0.1:0",
+        stop_seconds=2,
+        **node,  # type: ignore[arg-type]
+    )
+    hub, broker = HubSection(listen="127.0.0.1:0"), BrokerSection(listen="127.0.0.1:0")
+    return Config(node=section, signalhub=hub, cthun=broker)
+
+
+class Running:
+    """A node that runs, and where its endpoints are."""
+
+    def __init__(self, node: Node, lines: Sequence[str]) -> None:
+        self.node = node
+        self.lines = lines
+        where = dict(line.split(" ") for line in lines)
+        self.hub = where.get("signalhub", "")
+        self.broker = where.get("cthun", "")
+        self.status = where.get("metrics", "").removesuffix("/metrics")
+
+    async def page(self, path: str) -> tuple[int, str]:
+        def fetch() -> tuple[int, str]:
+            try:
+                with urllib.request.urlopen(self.status + path, timeout=5) as answer:
+                    return answer.status, answer.read().decode()
+            except urllib.error.HTTPError as error:
+                with error:
+                    return error.code, error.read().decode()
+
+        return await asyncio.to_thread(fetch)
+
+
+def run(config: Config, test: Callable[[Running], Awaitable[None]]) -> None:
+    """Runs a node until a test with it is done."""
+
+    async def main() -> None:
+        node = Node(config)
+        started: asyncio.Future[Sequence[str]] = asyncio.get_running_loop().create_future()
+        async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+            tasks.create_task(node.run(started.set_result))
+            while not started.done():
+                await asyncio.sleep(0.01)
+            try:
+                await test(Running(node, started.result()))
+            finally:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    uvloop.run(main())
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_actors_talk_through_the_hub_and_every_frame_is_captured(
+    tmp_path: Path, packed: bool
+) -> None:
+    async def test(node: Running) -> None:
+        async with (
+            at_hub(node.hub, ADA, packed=packed) as ada,
+            at_hub(node.hub, BOB, packed=packed) as bob,
+        ):
+            await bob.register()
+            assert (await ada.send(BOB, {"text": "hi"}))["status"] == "delivered"
+            heard = await bob.hear("chat:line")
+            assert (heard["from"], heard["payload"]) == (ADA, {"text": "hi"})
+            await bob.ask("hub:subscribe", {"topic": "news"}, "hub:subscribed")
+            news = {"topic": "news", "message": {"type": "n", "payload": 1}}
+            await ada.ask("hub:publish", news, "hub:published", pattern="tell")
+            await bob.hear("n")
+            _, page = await node.page("/metrics")
+            assert 'wireloom_connections{protocol="signalhub"} 2.0' in page
+            assert 'outcome="forwarded",protocol="signalhub"' in page
+            assert await node.page("/healthz") == (200, "ok\n")
+
+    run(configured(tmp_path), test)
+    frames = captured(tmp_path / "captures")
+    assert {(frame.node, frame.protocol, frame.link) for frame in frames} == {
+        ("n1", "signalhub", "ws")
+    }
+    assert all(frame.outcome for frame in frames if frame.direction == "in")
+    forwarded = [frame for frame in frames if b"originalMessageId" in frame.raw]
+    assert {(frame.direction, frame.peer) for frame in forwarded} == {("out", BOB)}
+
+
+def test_clients_talk_through_the_broker(tmp_path: Path) -> None:
+    async def test(node: Running) -> None:
+        async with at_broker(node.broker, ANN) as ann, at_broker(node.broker, BEN) as ben:
+            sent = await ann.say(GREETING, [BEN], b"hello")
+            envelope, data = await ben.hear()
+            assert (envelope["id"], envelope["sender"], data) == (sent, ANN, b"hello")
+            query = b'{"query":["cth://*/agent"]}'
+            await ann.say("http://puppetlabs.com/inventory_request", [BROKER], query)
+            assert (await ann.hear())[1] == b'{"uris":["%s","%s"]}' % (ANN.encode(), BEN.encode())
+
+    run(configured(tmp_path), test)
+    out = [frame for frame in captured(tmp_path / "captures") if b"hello" in frame.raw]
+    assert {(frame.direction, frame.peer) for frame in out} == {("in", ANN), ("out", BEN)}
+
+
+def test_what_is_held_for_someone_survives_a_restart(tmp_path: Path) -> None:
+    async def before(node: Running) -> None:
+        async with at_hub(node.hub, BOB) as bob:
+            await bob.register()
+        async with at_hub(node.hub, ADA) as ada:
+            assert (await ada.send(BOB, "while you were out"))["status"] == "queued"
+        async with at_broker(node.broker, ANN) as ann:
+            await ann.say(GREETING, [BEN], b"for later")
+            await asyncio.sleep(0.1)
+
+    async def after(node: Running) -> None:
+        async with at_hub(node.hub, BOB) as bob:
+            assert (await bob.hear("chat:line"))["payload"] == "while you were out"
+        async with at_broker(node.broker, BEN) as ben:
+            assert (await ben.hear())[1] == b"for later"
+
+    run(configured(tmp_path), before)
+    run(configured(tmp_path), after)
+
+
+def test_clients_are_told_of_the_end(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    async def test(node: Running) -> None:
+        async def listen() -> None:
+            async with at_hub(node.hub, ADA) as ada:
+                said.append((await ada.hear("hub:disconnect"))["payload"]["reason"])
+                with pytest.raises(ConnectionClosed):
+                    await ada.connection.recv()
+
+        listening.append(asyncio.ensure_future(listen()))
+        await until(lambda: node.node._meters["signalhub"].received)
+
+    listening: list[asyncio.Future[None]] = []
+    run(configured(tmp_path, capture=False), test)
+    assert said == ["server_shutdown"]
+    assert not (tmp_path / "captures").exists()
+
+
+def test_certificates_and_tokens(tmp_path: Path) -> None:
+    authority = Authority(tmp_path / "tls")
+    certificate, key = map(str, authority.issue("server"))
+    shared = tmp_path / "secret.txt"
+    shared.write_text("s" * 32)
+    tls = Tls(certificate=certificate, key=key, client_authority=str(authority.path))
+    config = Config(
+        node=configured(tmp_path).node,
+        signalhub=HubSection(listen="127.0.0.1:0", tls=tls, auth=Auth(secret_file=str(shared))),
+        cthun=BrokerSection(listen="127.0.0.1:0", tls=tls),
+    )
+
+    async def test(node: Running) -> None:
+        named, nameless = client_context(authority, "ann.example.com"), client_context(authority)
+        async with at_broker(node.broker, ANN, ssl=named):
+            pass
+        async with connect(node.broker, ssl=nameless) as client:
+            with pytest.raises(ConnectionClosed) as closed:
+                await client.recv()
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 4003
+        claims = tokens.Claims(sub="u", actor_id="a/ada", iat=int(time()) - 5)
+        token = tokens.create(claims, key=b"s" * 32)
+        async with at_hub(node.hub, "@(x/y)", token=token, ssl=nameless):
+            pass
+
+    run(config, test)
+
+
+def test_endpoints_that_are_off(tmp_path: Path) -> None:
+    node = NodeSection(name="n1", data=str(tmp_path), metrics="", stop_seconds=1)
+    config = Config(
+        node=node, signalhub=HubSection(listen=""), cthun=BrokerSection(listen="127.0.0.1:0")
+    )
+
+    async def test(running: Running) -> None:
+        assert [line.split(" ")[0] for line in running.lines] == ["cthun"]
+
+    run(config, test)
+
+
+def test_a_log_that_takes_nothing_makes_the_node_ill_and_deaf_but_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tapping, "RETRY_SECONDS", 0.02)
+    monkeypatch.setattr(tapping, "MAX_ROWS", 2)
+    write = CaptureWriter.write
+    broken = True
+
+    def refuse(writer: CaptureWriter, batch: object) -> None:
+        if broken:
+            raise OSError(28, "No space left on device")
+        write(writer, batch)
+
+    monkeypatch.setattr(CaptureWriter, "write", refuse)
+
+    async def test(node: Running) -> None:
+        nonlocal broken
+        async with at_hub(node.hub, ADA) as ada:
+            for _ in range(3):
+                await ada.say("hub:heartbeat", {"timestamp": 0}, pattern="tell")
+                await ada.hear("hub:heartbeat_ack")
+            tap = node.node._tap
+            assert tap is not None
+            await until(lambda: tap.is_overloaded)
+            assert await node.page("/healthz") == (503, "frames cannot be captured\n")
+            asked = asyncio.ensure_future(ada.register())
+            await asyncio.sleep(0.1)
+            assert not asked.done()
+            broken = False
+            await asked
+            assert (await node.page("/healthz"))[0] == 200
+
+    run(configured(tmp_path), test)
+    assert len(captured(tmp_path / "captures")) >= 10
+
+
+def test_a_store_that_fails_ends_the_node(tmp_path: Path) -> None:
+    async def test(node: Running) -> None:
+        node.node._fail(StoreError("store.db cannot be written: disk full"))
+        await until(lambda: node.node._is_stopping)
+        assert (await node.page("/healthz"))[1] in {"stopping\n", "ok\n"}
+
+    with pytest.raises(ExceptionGroup) as failed:
+        run(configured(tmp_path), test)
+    assert failed.group_contains(NodeError, match="disk full")
+
+
+def failing(config: Config) -> str:
+    async def main() -> None:
+        await Node(config).run(lambda _: None)
+
+    with pytest.raises((NodeError, ConfigError)) as failed:
+        uvloop.run(main())
+    return str(failed.value)
+
+
+def test_a_node_that_cannot_start_says_why(tmp_path: Path) -> None:
+    def changed(**sections: object) -> Config:
+        whole = {"signalhub": HubSection(listen=""), "cthun": BrokerSection(listen="")}
+        return Config(node=configured(tmp_path).node, **{**whole, **sections})  # type: ignore[arg-type]
+
+    async def test(running: Running) -> None:
+        port = running.hub.split(":")[2].removesuffix("/hub")
+        told = await asyncio.to_thread(failing, configured(tmp_path))
+        assert "another process is using" in told or "locked" in told
+        other = configured(tmp_path / "other")
+        taken = HubSection(listen=f"127.0.0.1:{port}")
+        config = Config(node=other.node, signalhub=taken)
+        assert "the port is in use" in await asyncio.to_thread(failing, config)
+
+    run(configured(tmp_path), test)
+    tls = Tls(certificate="missing.pem", key="missing.key")
+    told = failing(changed(cthun=BrokerSection(listen="127.0.0.1:0", tls=tls)))
+    assert told == "cthun.tls: missing.pem cannot be read: No such file or directory"
+    told = failing(changed(signalhub=HubSection(listen="127.0.0.1:0", limits={"x": 1})))
+    assert told == "signalhub.limits has no x"
+    (tmp_path / "file").write_text("")
+    assert "file" in failing(configured(tmp_path / "file"))
+    nameless = NodeSection(name="", data=str(tmp_path), metrics="")
+    assert "frames cannot be captured" in failing(Config(node=nameless))

@@ -1,0 +1,183 @@
+"""The tap: every frame gets to the log, whatever the disk does."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from time import time_ns
+
+import pytest
+import uvloop
+
+from live.parts import Pipe, captured, until
+from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import to_batch as captured_batch
+from wireloom.capture.writer import CaptureWriter
+from wireloom.live import tap as module
+from wireloom.live.tap import CAME, LEFT, Rows, Tap
+from wireloom.wire.outcome import Outcome, Reason
+
+
+def pipe(name: str = "alice") -> Pipe:
+    made = Pipe(None)
+    made.protocol = "echo"
+    made.name = name
+    return made
+
+
+def add(tap: Tap, *frames: bytes) -> None:
+    for raw in frames:
+        tap.rows.connections.append(pipe())
+        tap.rows.meanings.append(LEFT[Outcome.DELIVERED])
+        tap.rows.frames.append(raw)
+    tap.rows.at(time_ns())
+
+
+def tapped(folder: Path, test: Callable[[Tap, list[bool]], Awaitable[None]]) -> list[bytes]:
+    async def main() -> None:
+        told: list[bool] = []
+        tap = Tap(CaptureWriter(folder, "n"), "n", overloaded=told.append)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(tap.run())
+            try:
+                await test(tap, told)
+            finally:
+                tap.stop()
+        tap.close()
+
+    uvloop.run(main())
+    return [frame.raw for frame in captured(folder)]
+
+
+def test_rows_are_what_the_log_expects() -> None:
+    said = [
+        (1_000_000, "out", pipe("alice"), Outcome.DELIVERED, None, b"one"),
+        (1_000_000, "in", pipe("bob"), Outcome.REJECTED, Reason.STALE, b""),
+        (3_000_000, "in", pipe("eve"), Outcome.ACCEPTED, None, b"three"),
+        (3_000_000, "out", pipe("eve"), None, None, b"four"),
+    ]
+    said[3][2].protocol = "other"
+    rows = Rows()
+    rows.at(5)
+    for number, (at_us, way, connection, outcome, reason, raw) in enumerate(said):
+        rows.connections.append(connection)
+        rows.meanings.append(LEFT[outcome] if way == "out" else CAME[outcome, reason])
+        rows.frames.append(raw)
+        if number % 2:
+            rows.at(at_us * 1_000 + 999)
+            rows.pack()
+    frames = [
+        Captured(
+            captured_at=at_us,
+            node="n",
+            protocol=connection.protocol,
+            link="pipe",
+            direction=Direction(way),
+            raw=raw,
+            peer=connection.name,
+            outcome=outcome,
+            reason=reason,
+        )
+        for at_us, way, connection, outcome, reason, raw in said
+    ]
+    (batch,) = rows.batches("n", first_sequence=7)
+    assert batch.equals(captured_batch(frames, first_sequence=7))
+    assert rows.size == 12
+
+
+def test_every_outcome_and_every_reason_has_a_meaning() -> None:
+    assert set(LEFT) == {None, *Outcome}
+    assert {outcome for outcome, _ in CAME} == set(Outcome)
+    assert {reason for _, reason in CAME} == {None, *Reason}
+
+
+def test_few_rows_are_written_after_a_while_and_the_rest_at_the_end(tmp_path: Path) -> None:
+    async def test(tap: Tap, told: list[bool]) -> None:
+        add(tap, b"first")
+        assert tap.waiting == 1
+        await until(lambda: not tap.waiting)
+        assert [frame.raw for frame in captured(tmp_path)] == [b"first"]
+        add(tap, b"last")
+
+    assert tapped(tmp_path, test) == [b"first", b"last"]
+
+
+@pytest.mark.parametrize("limit", ["FLUSH_ROWS", "FLUSH_BYTES"])
+def test_many_rows_are_written_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(module, limit, 100)
+    monkeypatch.setattr(module, "FLUSH_SECONDS", 1_000)
+
+    async def test(tap: Tap, told: list[bool]) -> None:
+        add(tap, *[b"x"] * 99)
+        tap.check()
+        await asyncio.sleep(0.02)
+        assert tap.waiting == 99
+        add(tap, b"y")
+        tap.check()
+        await until(lambda: not tap.waiting)
+        assert told == []
+
+    assert tapped(tmp_path, test) == [b"x"] * 99 + [b"y"]
+
+
+def test_a_disk_that_takes_nothing_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "MAX_ROWS", 10)
+    monkeypatch.setattr(module, "FLUSH_ROWS", 4)
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
+    write = CaptureWriter.write
+    broken = True
+
+    def refuse(writer: CaptureWriter, batch: object) -> None:
+        if broken:
+            raise OSError(28, "No space left on device")
+        write(writer, batch)
+
+    monkeypatch.setattr(CaptureWriter, "write", refuse)
+
+    async def test(tap: Tap, told: list[bool]) -> None:
+        nonlocal broken
+        for number in range(20):
+            add(tap, b"%d" % number)
+            tap.check()
+        await until(lambda: tap.is_failing)
+        assert tap.is_overloaded
+        assert tap.waiting == 20
+        broken = False
+        await until(lambda: not tap.waiting)
+        assert not tap.is_failing
+        await until(lambda: not tap.is_overloaded)
+        assert told == [True, False]
+
+    assert tapped(tmp_path, test) == [b"%d" % number for number in range(20)]
+    assert caplog.text.count("No space left") == 1
+
+
+def test_a_disk_that_fails_to_the_end_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
+
+    async def test(tap: Tap, told: list[bool]) -> None:
+        add(tap, b"x")
+        monkeypatch.setattr(CaptureWriter, "write", refuse)
+        await until(lambda: tap.is_failing)
+
+    with pytest.raises(OSError, match="No space"):
+        tapped(tmp_path, test)
+
+
+def test_rows_that_do_not_fit_into_one_column_are_parted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_COLUMN_SIZE", 10)
+
+    async def test(tap: Tap, told: list[bool]) -> None:
+        add(tap, *(b"%d" % number * 6 for number in range(5)), b"x" * 20, b"")
+
+    assert tapped(tmp_path, test) == [b"%d" % n * 6 for n in range(5)] + [b"x" * 20, b""]
