@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-9s %s\n", $$1, $$2}'
 
-setup: .venv/ready java chromium ## install all that is needed (every other target does this first)
+setup: .venv/ready java ## install all that is needed (every other target does this first)
 
 .venv/ready: pyproject.toml constraints.txt tools/venv.sh
 	@sh tools/venv.sh $(PYTHON)
@@ -24,7 +24,7 @@ chromium:
 demo: setup ## generate traffic, run the pipeline, show what happened to every message
 	@python tools/demo.py
 
-test: check ## check, then run all tests
+test: check chromium ## check, then run all tests
 	pytest -n 2 -m "not spark" --cov --cov-report=
 	pytest -m spark --cov --cov-append --cov-report=term --cov-fail-under=97
 
