@@ -147,7 +147,7 @@ def next_slice(store: Store) -> int:
 
 
 def rewritten(store: Store) -> int:
-    """The last slice when frames were decoded anew; -1 if they never were."""
+    """The slice that stands for the last time frames were decoded anew; -1 if they never were."""
     return store.done(frames().name, REWRITTEN)
 
 

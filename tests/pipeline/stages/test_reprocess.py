@@ -11,6 +11,7 @@ from support.corpus import fates, same_tables, truth
 from wireloom.pipeline import declared, run
 from wireloom.pipeline.stages import reprocess as stage
 from wireloom.pipeline.tables import Store
+from wireloom.pipeline.transforms.fates import TABLE as FATES
 
 
 @pytest.fixture
@@ -32,6 +33,8 @@ def outdated(spark: SparkSession, tables: Path, tmp_path: Path) -> Store:
     more = refused.union(wrongly.select(names)).localCheckpoint()
     store.replace(declared.frames(), frames.where(~hub).localCheckpoint(), app="old", version=0)
     store.replace(declared.quarantine(), more, app="old", version=0)
+    nothing = spark.createDataFrame([], FATES.schema)
+    store.replace(FATES, nothing, app="old", version=0)
     return store
 
 

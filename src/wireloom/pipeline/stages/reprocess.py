@@ -65,7 +65,16 @@ def reprocess(
             counts[table.name] += _commit(spark, store, table, slices, end)
         store.remove(f"_stage/{slices.folder}")
         told(slices.last, end)
+    _announce(store)
     return counts[declared.frames().name], counts[declared.quarantine().name]
+
+
+def _announce(store: Store) -> None:
+    """Makes an empty slice of what was decoded anew: it puts all other tables behind."""
+    place = declared.rewritten(store)
+    for table in declared.ingested():
+        if store.done(table.name, declared.SLICE) < place:
+            store.commit(table, [], {declared.SLICE: place})
 
 
 def _staged(store: Store) -> list[Slices]:
@@ -121,7 +130,7 @@ def _commit(spark: SparkSession, store: Store, table: Table, slices: Slices, end
     return store.commit(
         table,
         store.written(table.name, slices.folder),
-        {APP: slices.last, declared.REWRITTEN: end},
+        {APP: slices.last, declared.REWRITTEN: end + 1},
         gone=gone,
     )
 
