@@ -44,7 +44,7 @@ class Bench:
         """From segments to committed tables."""
         store = Store(self._folder / uuid4().hex)
         query = ingest(self._spark, captures, store, told=lambda _: None)
-        query.awaitTermination()
+        query.await_end()
         return store
 
     def copy(self, store: Store) -> None:

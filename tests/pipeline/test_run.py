@@ -65,7 +65,7 @@ def test_ten_slices_in_any_order_give_the_tables_of_one_run(
     for part in parts:
         for path in part:
             shutil.copy(path, arriving)
-        ingest(spark, arriving, store, told=lambda _: None).awaitTermination()
+        ingest(spark, arriving, store, told=lambda _: None).await_end()
         refine(spark, store)
         if not follow(spark, store, told=lambda *_: None):
             recompute(spark, store, FOLLOWED, told=lambda *_: None)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from wireloom.pipeline.tables import Table
@@ -20,8 +20,3 @@ def stored(table: Table, found: DataFrame) -> DataFrame:
 
 def _chosen(table: Table, found: DataFrame) -> DataFrame:
     return found.select([f.col(c.name).cast(c.type).alias(c.name) for c in table.columns])
-
-
-def horizon(spark: SparkSession, milliseconds: int) -> DataFrame:
-    """The horizon as the transforms take it."""
-    return spark.sql(f"select {milliseconds}L as horizon_ms")

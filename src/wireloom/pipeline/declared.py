@@ -192,11 +192,18 @@ def related(store: Store, columns: Sequence[str], ids: pa.Array, *, upto: int) -
     return pa.concat_tables(parts) if parts else _nothing(columns)
 
 
-def horizon_ms(store: Store) -> int:
-    """The latest capture."""
-    tables = (frames(), quarantine())
-    times = [file.latest for table in tables for file in store.files(table.name)]
-    return max(int(at.timestamp() * 1000) for at in times if at is not None)
+def horizon_ms(store: Store, *, upto: int) -> int:
+    """The latest capture up to a slice; 0 if there is none."""
+    latest = 0
+    for table in (frames(), quarantine()):
+        for file in store.files(table.name):
+            if file.last <= upto and file.latest is not None:
+                latest = max(latest, int(file.latest.timestamp() * 1000))
+            elif file.first <= upto:
+                ((_, rows),) = store.scan(table, ["captured_at", SLICE], [file])
+                last = pc.max(rows.filter(pc.field(SLICE) <= upto).column("captured_at"))
+                latest = max(latest, last.value // 1000)
+    return latest
 
 
 def _nothing(columns: Sequence[str]) -> pa.Table:

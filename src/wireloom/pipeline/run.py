@@ -15,10 +15,11 @@ from wireloom.pipeline.stages.follow import FOLLOWED, follow
 from wireloom.pipeline.stages.given import refined
 from wireloom.pipeline.stages.ingest import Ingested, ingest
 from wireloom.pipeline.stages.refine import refine
+from wireloom.pipeline.stages.tidy import tidy
 from wireloom.pipeline.tables import Column, Store, Table
 
 POLL_SECONDS: Final = 0.05
-REST: Final = 3
+REST: Final = 5
 """While frames come: for how many times as long as it took, no other table follows one of them."""
 
 RUNS: Final = Table(
@@ -76,7 +77,7 @@ def run(spark: SparkSession, captures: Path, store: Store, *, told: Told = SILEN
         job()
         seconds[stage] = perf_counter() - begin
 
-    timed("ingest", lambda: ingest(spark, captures, store, told=told_batch).awaitTermination())
+    timed("ingest", lambda: ingest(spark, captures, store, told=told_batch).await_end())
     timed("refine", lambda: refine(spark, store))
     timed("analyse", lambda: analyse(spark, store, told=told_table))
     ran = Ran(
@@ -103,14 +104,15 @@ def watch(
     Frames are stored as they come, and the tables that one waits for follow at once. The others
     take turns, one at a time.
     """
-    query = ingest(spark, captures, store, told=told.batch, continuous=True)
+    ingestion = ingest(spark, captures, store, told=told.batch, continuous=True)
     rest_until = 0.0
     try:
-        while not stopped() and query.isActive:
+        while not stopped() and ingestion.query.isActive:
             came = declared.last_slice(store) > refined(store)
             refine(spark, store)
             if not follow(spark, store, told=told.table):
                 recompute(spark, store, FOLLOWED, told=told.table)
+            tidy(store)
             begin = perf_counter()
             table = None if came and begin < rest_until else stalest(store)
             if table is not None:
@@ -118,11 +120,11 @@ def watch(
                 rest_until = perf_counter() + REST * (perf_counter() - begin)
             elif not came:
                 sleep(POLL_SECONDS)
-        failure = query.exception()
+        failure = ingestion.query.exception()
         if failure is not None:
             raise failure
     finally:
-        query.stop()
+        ingestion.stop()
 
 
 def reprocess(spark: SparkSession, store: Store, *, told: Told = SILENT) -> tuple[int, int]:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from pyspark.sql import SparkSession
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 
 CORES: Final = os.cpu_count() or 1
 
@@ -61,3 +62,11 @@ def session(
     for key, value in {**SETTINGS, **(settings or {})}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def framed(spark: SparkSession, rows: pa.Table) -> DataFrame:
+    """Arrow rows as a data frame.
+
+    In one chunk: Spark takes an empty chunk for the end, and leaves out what comes after it.
+    """
+    return spark.createDataFrame(rows.combine_chunks())

@@ -11,6 +11,7 @@ alike (`s3a://…`, `gs://…`, `abfss://…`; credentials come from the environ
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from threading import local
 from typing import Final, NamedTuple, cast
@@ -59,14 +60,12 @@ class Table(NamedTuple):
     @property
     def schema(self) -> StructType:
         """For Spark."""
-        ddl = ", ".join(f"`{column.name}` {column.type}" for column in self.columns)
-        return cast("StructType", StructType.fromDDL(ddl))
+        return _parsed(self.columns)
 
     @property
     def arrow(self) -> pa.Schema:
         """The same for Arrow."""
-        schema = to_arrow_schema(self.schema, timezone="UTC")
-        return pa.schema([field.with_nullable(True) for field in schema])  # noqa: FBT003
+        return _as_arrow(self.columns)
 
 
 class File(NamedTuple):
@@ -76,6 +75,9 @@ class File(NamedTuple):
     """Below the table."""
 
     rows: int
+    size: int
+    """Bytes."""
+
     first: int
     """The first slice of the capture that it has rows of, if the table has slices."""
 
@@ -311,6 +313,19 @@ class Store:
         return action, footer.num_rows
 
 
+@cache
+def _parsed(columns: tuple[Column, ...]) -> StructType:
+    """Parsed once: Spark's parser takes longer for a wide table than a commit does."""
+    ddl = ", ".join(f"`{column.name}` {column.type}" for column in columns)
+    return cast("StructType", StructType.fromDDL(ddl))
+
+
+@cache
+def _as_arrow(columns: tuple[Column, ...]) -> pa.Schema:
+    schema = to_arrow_schema(_parsed(columns), timezone="UTC")
+    return pa.schema([field.with_nullable(True) for field in schema])  # noqa: FBT003
+
+
 def columns_of(schema: pa.Schema, meanings: dict[str, str]) -> tuple[Column, ...]:
     """Columns declared by an Arrow schema."""
     return tuple(
@@ -321,7 +336,7 @@ def columns_of(schema: pa.Schema, meanings: dict[str, str]) -> tuple[Column, ...
 
 def _files(opened: DeltaTable) -> list[File]:
     actions = pa.table(opened.get_add_actions(flatten=True))
-    wanted = ("path", "num_records", "min.slice", "max.slice", "max.captured_at")
+    wanted = ("path", "num_records", "size_bytes", "min.slice", "max.slice", "max.captured_at")
     columns = [
         actions.column(name).to_pylist()
         if name in actions.column_names
@@ -329,8 +344,8 @@ def _files(opened: DeltaTable) -> list[File]:
         for name in wanted
     ]
     return [
-        File(path, int(rows or 0), int(first or 0), int(last or 0), latest)
-        for path, rows, first, last, latest in zip(*columns, strict=True)
+        File(path, int(rows or 0), int(size), int(first or 0), int(last or 0), latest)
+        for path, rows, size, first, last, latest in zip(*columns, strict=True)
     ]
 
 

@@ -29,7 +29,7 @@ def write(folder: Path, raws: list[bytes]) -> None:
 def bring(spark: SparkSession, folder: Path) -> list[Ingested]:
     told: list[Ingested] = []
     query = ingest(spark, folder / "captures", Store(folder / "tables"), told=told.append)
-    query.awaitTermination()
+    query.await_end()
     return told
 
 

@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from support.bundles import ANN, BOB, NOW_MS, bundle, sighting, signed
 from support.spark import seen
-from support.tables import horizon, rows
+from support.tables import rows
 from wireloom.pipeline.transforms.configs import TABLE, configs
 from wireloom.protocols.dtn.codec import encode
 from wireloom.protocols.dtn.constants import UNSIGNED
@@ -45,7 +45,7 @@ FRAMES = [
 
 @pytest.fixture(scope="module")
 def found(spark: SparkSession) -> list[dict[str, Any]]:
-    return _in_order(rows(TABLE, configs(seen(spark, FRAMES), horizon(spark, HORIZON_MS))))
+    return _in_order(rows(TABLE, configs(seen(spark, FRAMES), HORIZON_MS)))
 
 
 def _in_order(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -89,5 +89,5 @@ def test_the_issuer_is_named_by_key_and_uid(found: list[dict[str, Any]]) -> None
 def test_the_order_of_arrival_does_not_matter(
     spark: SparkSession, found: list[dict[str, Any]]
 ) -> None:
-    again = configs(seen(spark, FRAMES[::-1]), horizon(spark, HORIZON_MS))
+    again = configs(seen(spark, FRAMES[::-1]), HORIZON_MS)
     assert _in_order(rows(TABLE, again)) == found

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from support.letters import BOB, START_MS, ack, connect, error, send, uuid
 from support.spark import seen
-from support.tables import horizon, rows
+from support.tables import rows
 from wireloom.capture.record import Captured
 from wireloom.pipeline.transforms.fates import TABLE, fates
 from wireloom.pipeline.transforms.nodes import nodes
@@ -35,7 +35,7 @@ FRAMES: list[Captured] = [
 @pytest.fixture(scope="module")
 def found(spark: SparkSession) -> dict[str, dict[str, Any]]:
     sightings = seen(spark, FRAMES)
-    decided = fates(sightings, nodes(sightings), horizon(spark, START_MS + 30_001))
+    decided = fates(sightings, nodes(sightings), START_MS + 30_001)
     return {row["message_id"]: row for row in rows(TABLE, decided)}
 
 

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from protocols.signalhub.samples import ACTOR, WIDGET
 from support.hub_talk import NOW_MS, heard, said
 from support.spark import seen
-from support.tables import horizon, rows
+from support.tables import rows
 from wireloom.pipeline.transforms.hub_actors import TABLE, hub_actors
 from wireloom.wire.outcome import Outcome
 
@@ -60,7 +60,7 @@ FRAMES = [
 
 @pytest.fixture(scope="module")
 def actors(spark: SparkSession) -> dict[str, dict[str, Any]]:
-    found = hub_actors(seen(spark, FRAMES), horizon(spark, NOW_MS + 100_000))
+    found = hub_actors(seen(spark, FRAMES), NOW_MS + 100_000)
     return {row["actor"]: row for row in rows(TABLE, found)}
 
 

@@ -5,7 +5,7 @@ from pyspark.sql import SparkSession
 
 from support.hub_talk import HUB_NODE, NOW_MS, heard, said, uuid
 from support.spark import seen
-from support.tables import horizon, rows
+from support.tables import rows
 from wireloom.pipeline.transforms.hub_asks import TABLE, hub_asks
 from wireloom.protocols.signalhub.constants import ErrorCode
 from wireloom.wire.outcome import Outcome
@@ -33,7 +33,7 @@ FRAMES = [
 
 @pytest.fixture(scope="module")
 def asks(spark: SparkSession) -> dict[str, dict[str, Any]]:
-    found = hub_asks(seen(spark, FRAMES), horizon(spark, NOW_MS + 60_000))
+    found = hub_asks(seen(spark, FRAMES), NOW_MS + 60_000)
     return {row["message_id"]: row for row in rows(TABLE, found)}
 
 

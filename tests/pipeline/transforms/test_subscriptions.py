@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from support.bundles import ANN, BOB, EVE, NOW_MS, bundle, sighting
 from support.spark import seen
-from support.tables import horizon, rows
+from support.tables import rows
 from wireloom.pipeline.transforms.subscriptions import TABLE, subscriptions
 from wireloom.protocols.dtn.codec import decode, encode
 from wireloom.protocols.dtn.constants import SubAction
@@ -60,7 +60,7 @@ def _found(spark: SparkSession, frames: list[Any]) -> Subscriptions:
         uid(key.public).hex(): name for key, name in ((ANN, "ann"), (BOB, "bob"), (EVE, "eve"))
     }
     topics = {TEA.hex(): "tea", MAPS.hex(): "maps"}
-    made = subscriptions(seen(spark, frames), horizon(spark, HORIZON_MS))
+    made = subscriptions(seen(spark, frames), HORIZON_MS)
     return {(names[row["subscriber"]], topics[row["topic_id"]]): row for row in rows(TABLE, made)}
 
 

@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from support.spark import seen
 from support.swarms import EPOCH_MS, NOW_MS, content, hash_of, sighting
-from support.tables import horizon, rows, stored
+from support.tables import rows, stored
 from wireloom.pipeline.transforms.swarm_messages import TABLE as MESSAGES
 from wireloom.pipeline.transforms.swarm_messages import swarm_messages
 from wireloom.pipeline.transforms.swarm_missing import SWARMS, TABLE, swarm_missing, swarms
@@ -44,7 +44,7 @@ def messages(spark: SparkSession) -> DataFrame:
 
 @pytest.fixture(scope="module")
 def missing(spark: SparkSession, messages: DataFrame) -> list[dict[str, Any]]:
-    return rows(TABLE, swarm_missing(messages, horizon(spark, HORIZON_MS)))
+    return rows(TABLE, swarm_missing(messages, HORIZON_MS))
 
 
 def test_a_node_misses_what_its_messages_refer_to(missing: list[dict[str, Any]]) -> None:
@@ -70,7 +70,7 @@ def test_what_is_unexpired_is_missing_and_the_rest_irretrievable(
 def test_the_latest_promise_counts_for_a_message_that_nobody_has(
     spark: SparkSession, messages: DataFrame
 ) -> None:
-    found = rows(TABLE, swarm_missing(messages, horizon(spark, HORIZON_MS - 1)))
+    found = rows(TABLE, swarm_missing(messages, HORIZON_MS - 1))
     (soon,) = [row for row in found if row["node"] == "ann" and row["message_id"] == SOON.hex()]
     assert soon["expires_ms"] == HORIZON_MS
     assert soon["state"] == "missing"
@@ -86,7 +86,7 @@ def test_a_message_that_somebody_has_expires_when_it_says(missing: list[dict[str
 def test_a_swarm_is_synced_or_says_how_much_it_lacks(
     spark: SparkSession, messages: DataFrame
 ) -> None:
-    lacking = swarm_missing(messages, horizon(spark, HORIZON_MS))
+    lacking = swarm_missing(messages, HORIZON_MS)
     found = rows(SWARMS, swarms(messages, lacking))
     assert {(row["swarm"], row["node"]): (row["messages"], row["status"]) for row in found} == {
         ("tea", None): (5, "1 missing, 1 gone"),

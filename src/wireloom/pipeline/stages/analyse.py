@@ -69,7 +69,7 @@ from wireloom.pipeline.transforms.traffic import traffic
 TABLES: Final[tuple[tuple[Table, Callable[[Given], DataFrame]], ...]] = (
     (NODES, lambda g: nodes(g.seen)),
     (MESSAGES, lambda g: messages(g.seen)),
-    (FATES, lambda g: fates(g.seen, g.table(NODES), g.horizon)),
+    (FATES, lambda g: fates(g.seen, g.table(NODES), g.horizon_ms)),
     (RECEPTIONS, lambda g: receptions(g.seen)),
     (DISAGREEMENTS, lambda g: disagreements(g.seen, g.quarantine)),
     (DELIVERIES, lambda g: deliveries(g.seen, g.table(FATES))),
@@ -78,17 +78,17 @@ TABLES: Final[tuple[tuple[Table, Callable[[Given], DataFrame]], ...]] = (
     (LINKS, lambda g: links(g.seen)),
     (CLOCKS, lambda g: clocks(g.seen)),
     (SWARM_MESSAGES, lambda g: swarm_messages(g.seen)),
-    (SWARM_MISSING, lambda g: swarm_missing(g.table(SWARM_MESSAGES), g.horizon)),
+    (SWARM_MISSING, lambda g: swarm_missing(g.table(SWARM_MESSAGES), g.horizon_ms)),
     (SWARMS, lambda g: swarms(g.table(SWARM_MESSAGES), g.table(SWARM_MISSING))),
     (SWARM_VIOLATIONS, lambda g: swarm_violations(g.table(SWARM_MESSAGES))),
     (LEDGER, lambda g: ledger(g.seen)),
     (GROUPS, lambda g: groups(g.seen)),
     (PAYMENTS, lambda g: payments(g.seen)),
-    (CONFIGS, lambda g: configs(g.seen, g.horizon)),
-    (SUBSCRIPTIONS, lambda g: subscriptions(g.seen, g.horizon)),
-    (HUB_ASKS, lambda g: hub_asks(g.seen, g.horizon)),
+    (CONFIGS, lambda g: configs(g.seen, g.horizon_ms)),
+    (SUBSCRIPTIONS, lambda g: subscriptions(g.seen, g.horizon_ms)),
+    (HUB_ASKS, lambda g: hub_asks(g.seen, g.horizon_ms)),
     (HUB_SESSIONS, lambda g: hub_sessions(g.seen)),
-    (HUB_ACTORS, lambda g: hub_actors(g.seen, g.horizon)),
+    (HUB_ACTORS, lambda g: hub_actors(g.seen, g.horizon_ms)),
     (HUB_TOPICS, lambda g: hub_topics(g.seen)),
     (HUB_PAUSES, lambda g: hub_pauses(g.seen)),
     (BROKER_HOPS, lambda g: broker_hops(g.seen)),
@@ -123,7 +123,8 @@ def recompute(
     if not behind:
         return
     given_now = given(spark, store, upto)
-    given_now.seen.persist(StorageLevel.MEMORY_AND_DISK)
+    if len(behind) > 1:  # one alone reads the columns that it needs, and no others
+        given_now.seen.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         for table in behind:
             rows = store.replace(

@@ -7,16 +7,17 @@ ones. What reaches further (a node plays a new part, an old verdict changed, fra
 anew, or much came at once) is computed from everything.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from wireloom.pipeline import declared
+from wireloom.pipeline.spark import framed
 from wireloom.pipeline.stages.given import APP, refined
 from wireloom.pipeline.stages.refine import REJUDGED, VERDICTS
 from wireloom.pipeline.tables import Store, Table
@@ -25,7 +26,7 @@ from wireloom.pipeline.transforms.fates import fates
 from wireloom.pipeline.transforms.messages import TABLE as MESSAGES
 from wireloom.pipeline.transforms.messages import messages
 from wireloom.pipeline.transforms.nodes import TABLE as NODES
-from wireloom.pipeline.transforms.nodes import joined, nodes
+from wireloom.pipeline.transforms.nodes import joined, nodes, parts
 from wireloom.wire.outcome import Auth
 
 CHANGED: Final = "changed"
@@ -74,8 +75,17 @@ _NEEDED: Final = (
 """What the three transforms look at."""
 
 
-_PARTS: Final = ("protocol", "node", "direction", "type", "source", "swarm")
-"""What a node's part is told by."""
+_FOR_FEW: Final = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""One partition, plans that are not changed on the way, and no code that takes longer to compile
+than to run."""
+
+MOST_PARTS: Final = 100_000
+"""Of so many is known at the most that they are nothing new."""
 
 
 def follow(spark: SparkSession, store: Store, *, told: Callable[[str, int], None]) -> bool:
@@ -96,43 +106,49 @@ def follow(spark: SparkSession, store: Store, *, told: Callable[[str, int], None
     if start >= upto:
         return True
     fresh = declared.gathered(store, _NEEDED, after=start, upto=upto)
-    touched = _touched(store, fresh)
-    made = _made(_small(spark), store, fresh, touched, upto)
-    if made is None:
-        return False
+    horizon_ms = declared.horizon_ms(store, upto=upto)
+    touched = _touched(store, fresh, horizon_ms)
+    related = declared.related(store, _NEEDED, touched, upto=upto)
+    verdicts = _verdicts(store, fresh, related)
+    small = _small(spark)
+    known = framed(small, pa.concat_tables([NODES.arrow.empty_table(), *_all(store, NODES)]))
+    seen = framed(small, _judged(related, verdicts))
+    made = {MESSAGES: lambda: messages(seen), FATES: lambda: fates(seen, known, horizon_ms)}
+    # Most of the time goes by in planning: side by side they take half of it.
+    with ThreadPoolExecutor() as pool:
+        rows = {table: pool.submit(_collected, table, frame) for table, frame in made.items()}
+        if _other_parts(store, known, parts(_judged(fresh, verdicts))):
+            return False
     store.merge(NODES, {"node": touched[:0]}, NODES.arrow.empty_table(), app=APP, version=upto)
-    for table, rows in made.items():
-        chosen = rows.filter(pc.is_in(rows.column("message_id"), value_set=touched))
+    for table, found in rows.items():
+        chosen = found.result().filter(pc.field("message_id").isin(touched))
         store.merge(table, {"message_id": touched}, chosen, app=APP, version=upto)
         told(table.name, chosen.num_rows)
     return True
 
 
-def _made(
-    spark: SparkSession, store: Store, fresh: pa.Table, touched: pa.Array, upto: int
-) -> dict[Table, pa.Table] | None:
-    """The new rows of the tables; nothing if a node plays a part that it had not played before."""
-    related = declared.related(store, _NEEDED, touched, upto=upto)
-    verdicts = _verdicts(store, fresh, related)
-    known = spark.createDataFrame(
-        pa.concat_tables([NODES.arrow.empty_table(), *_all(store, NODES)])
-    )
-    news = joined(known, nodes(spark.createDataFrame(_judged(fresh, verdicts, _PARTS)))).exceptAll(
-        known
-    )
-    seen = spark.createDataFrame(_judged(related, verdicts, related.column_names))
-    horizon = spark.createDataFrame([(declared.horizon_ms(store),)], "horizon_ms bigint")
-    made = {MESSAGES: messages(seen), FATES: fates(seen, known, horizon)}
-    # Most of the time goes by in planning: side by side they take half of it.
-    with ThreadPoolExecutor() as pool:
-        changed = pool.submit(news.count)
-        rows = {
-            table: pool.submit(frame.select(*table.arrow.names).toArrow)
-            for table, frame in made.items()
-        }
-        if changed.result():
-            return None
-        return {table: made.result() for table, made in rows.items()}
+def _other_parts(store: Store, known: DataFrame, played: pa.Table) -> bool:
+    """Whether a node plays a part that it had not played before."""
+    settled = _settled_parts(store.root, store.done(NODES.name, CHANGED))
+    rows = list(zip(*[column.to_pylist() for column in played.columns], strict=True))
+    if settled.issuperset(rows):
+        return False
+    if joined(known, nodes(framed(known.sparkSession, played))).exceptAll(known).count():
+        return True
+    if len(settled) > MOST_PARTS:
+        settled.clear()
+    settled.update(rows)
+    return False
+
+
+@cache
+def _settled_parts(root: str, changed: int) -> set[tuple[str | None, ...]]:  # noqa: ARG001
+    """What was looked at since nodes changed last, and changes none of them."""
+    return set()
+
+
+def _collected(table: Table, frame: Callable[[], DataFrame]) -> pa.Table:
+    return frame().select(*table.arrow.names).toArrow()
 
 
 def _reached(store: Store) -> int:
@@ -144,10 +160,10 @@ def _reached(store: Store) -> int:
     )
 
 
-def _touched(store: Store, fresh: pa.Table) -> pa.Array:
+def _touched(store: Store, fresh: pa.Table, horizon_ms: int) -> pa.Array:
     """The messages that new rows are or refer to, and those that are overdue now."""
     ids = [*fresh.column("message_id").chunks, *fresh.column("reply_to").chunks]
-    horizon = pa.scalar(declared.horizon_ms(store) * 1000, pa.timestamp("us", "UTC"))
+    horizon = pa.scalar(horizon_ms * 1000, pa.timestamp("us", "UTC"))
     for _, rows in store.scan(FATES, ["message_id", "state", "deadline"]):
         waits = pc.equal(rows.column("state"), "in_flight")
         overdue = pc.and_kleene(waits, pc.less(rows.column("deadline"), horizon))
@@ -166,12 +182,12 @@ def _verdicts(store: Store, *frames: pa.Table) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def _judged(frames: pa.Table, verdicts: pa.Table, columns: Sequence[str]) -> pa.Table:
-    """Some columns of the frames, with `auth`, as `sightings` gives them."""
+def _judged(frames: pa.Table, verdicts: pa.Table) -> pa.Table:
+    """The frames, with `auth`, as `sightings` gives them."""
     keys = [_key(part) for part in (frames, verdicts)]
     places = pc.index_in(keys[0], value_set=keys[1].combine_chunks())
     auth = pc.fill_null(pc.take(verdicts.column("auth"), places), Auth.UNCHECKED.value)
-    return frames.select(columns).append_column("auth", auth)
+    return frames.append_column("auth", auth)
 
 
 def _key(rows: pa.Table) -> pa.ChunkedArray:
@@ -184,8 +200,8 @@ def _all(store: Store, table: Table) -> list[pa.Table]:
 
 @cache
 def _small(spark: SparkSession) -> SparkSession:
-    """A session for a few rows: one partition, and plans that are not changed on the way."""
+    """A session for a few rows."""
     small = spark.newSession()
-    small.conf.set("spark.sql.shuffle.partitions", "1")
-    small.conf.set("spark.sql.adaptive.enabled", "false")
+    for name, value in _FOR_FEW.items():
+        small.conf.set(name, value)
     return small

@@ -20,8 +20,8 @@ class Given(NamedTuple):
     """All sightings, with what is known of their authenticity."""
 
     quarantine: DataFrame
-    horizon: DataFrame
-    """One row: the latest capture."""
+    horizon_ms: int
+    """The latest capture."""
 
     table: Callable[[Table], DataFrame]
     """A table that was brought up to date before."""
@@ -36,10 +36,9 @@ def given(spark: SparkSession, store: Store, upto: int) -> Given:
     """All that there is up to a slice."""
     frames = declared.decoded(spark, store, upto=upto).drop("raw")
     refused = store.read(spark, declared.quarantine()).where(f"{declared.SLICE} <= {upto}")
-    times = frames.select("captured_at").union(refused.select("captured_at"))
     return Given(
         seen=sightings(frames, store.read(spark, refine.VERDICTS)),
         quarantine=refused,
-        horizon=times.selectExpr("max(unix_millis(captured_at)) as horizon_ms"),
+        horizon_ms=declared.horizon_ms(store, upto=upto),
         table=lambda table: store.read(spark, table),
     )

@@ -7,6 +7,8 @@ again and recognised.
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock, Thread
+from time import sleep
 from typing import Final, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -15,7 +17,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 from wireloom.pipeline import declared
 from wireloom.pipeline.source import DEFAULT_MAX_ROWS
 from wireloom.pipeline.storing import StoringSource
-from wireloom.pipeline.tables import Store, Table
+from wireloom.pipeline.tables import Store
+
+POLL_SECONDS: Final = 0.01
+
+TRIGGER: Final = "600 milliseconds"
+"""How often what came is stored: oftener would leave less of the machine to what follows."""
 
 QUERY_ID: Final = "sql.streaming.queryId"
 """Where Spark says which query a micro-batch belongs to: a new checkpoint is a new query, and
@@ -38,7 +45,7 @@ def ingest(
     told: Callable[[Ingested], None],
     continuous: bool = False,
     max_rows: int = DEFAULT_MAX_ROWS,
-) -> StreamingQuery:
+) -> "Ingestion":
     """Starts to bring what is in `captures` into the tables.
 
     Args:
@@ -50,7 +57,7 @@ def ingest(
         max_rows: Rows a micro-batch takes at the most.
 
     Returns:
-        The query; the caller awaits or stops it.
+        What goes on now; the caller awaits or stops it.
     """
     spark.dataSource.register(StoringSource)
     rows = (
@@ -60,36 +67,63 @@ def ingest(
         .option("tables", store.root)
         .load(str(captures))
     )
-    trigger = {"processingTime": "100 milliseconds"} if continuous else {"availableNow": True}
+    trigger = {"processingTime": TRIGGER} if continuous else {"availableNow": True}
     # While it watches, what comes does not wait behind the tables that are computed meanwhile.
     spark.sparkContext.setLocalProperty("spark.scheduler.pool", "ingest")
+    turn = Lock()
+
+    def take(batch: DataFrame, number: int) -> None:
+        with turn:
+            told(store_batch(store, batch, number))
+
     query = (
-        rows.writeStream.foreachBatch(lambda batch, number: told(store_batch(store, batch, number)))
+        rows.writeStream.foreachBatch(take)
         .option("checkpointLocation", f"{store.root}/_checkpoints/ingest")
         .trigger(**trigger)
         .start()
     )
     spark.sparkContext.setLocalProperty("spark.scheduler.pool", "default")
-    return query
+    return Ingestion(query, turn)
+
+
+class Ingestion(NamedTuple):
+    """Ingest, while it goes on."""
+
+    query: StreamingQuery
+    turn: Lock
+    """Whoever holds it keeps a micro-batch from beginning."""
+
+    def await_end(self) -> None:
+        """Waits until it has done all that there was.
+
+        Raises:
+            StreamingQueryException: If it failed.
+        """
+        self.query.awaitTermination()
+
+    def stop(self) -> None:
+        """Ends it between two micro-batches: of one that is cut off Spark complains at length."""
+        with self.turn:
+            stopping = Thread(target=self.query.stop)
+            stopping.start()
+            while self.query.isActive:
+                sleep(POLL_SECONDS)
+        stopping.join()
 
 
 def store_batch(store: Store, files: DataFrame, number: int) -> Ingested:
     """Has one micro-batch written, and commits it."""
     app = f"ingest {files.sparkSession.sparkContext.getLocalProperty(QUERY_ID)}"
     tables = declared.ingested()
-    if min(store.done(table.name, app) for table in tables) >= number:
+    done = {table.name: store.done(table.name, app) for table in tables}
+    if min(done.values()) >= number:
         return Ingested(number, 0, 0)
     written = files.collect()
     place = written[0].slice if written else declared.next_slice(store)
-    counts = {}
+    counts = dict.fromkeys(done, 0)
     for table in tables:
-        paths = [row.path for row in written if row.table == table.name]
-        counts[table.name] = _commit(store, table, paths, {app: number, declared.SLICE: place})
+        if done[table.name] < number:
+            paths = [row.path for row in written if row.table == table.name]
+            marks = {app: number, declared.SLICE: place}
+            counts[table.name] = store.commit(table, paths, marks)
     return Ingested(number, counts["frames"], counts["quarantine"])
-
-
-def _commit(store: Store, table: Table, paths: list[str], done: dict[str, int]) -> int:
-    app, number = next(iter(done.items()))
-    if store.done(table.name, app) >= number:
-        return 0
-    return store.commit(table, paths, done)

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from wireloom.pipeline import declared
+from wireloom.pipeline.spark import framed
 from wireloom.pipeline.tables import Column, Store, Table
 from wireloom.pipeline.verdicts import CHECKED, SCHEMA, WANTED, judge_batches
 from wireloom.protocols.myriadmesh.integrity import node_id
@@ -127,7 +128,7 @@ def _judge_many(
     frames = declared.decoded(spark, store, after=start, upto=upto)
     anew = start < 0 or len(waiting)
     if len(waiting):
-        again = spark.createDataFrame(pa.table({"content": waiting}))
+        again = framed(spark, pa.table({"content": waiting}))
         settled = settled.join(f.broadcast(again), "content", "left_anti").select(settled.columns)
         all_frames = declared.decoded(spark, store, upto=upto)
         frames = frames.union(

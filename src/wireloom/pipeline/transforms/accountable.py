@@ -106,9 +106,13 @@ def accountable(sightings: DataFrame, nodes: DataFrame) -> DataFrame:
     members = _members(nodes)
     return (
         owed.join(f.broadcast(members), owed["swarm"].eqNullSafe(members["in_swarm"]), "left")
-        .withColumn("deadline_ms", f.expr(f"cast(least({DEADLINE}, {FAR_MS}) as bigint)"))
-        .withColumn("attempts", f.expr(attempts))
-        .withColumn("destination", f.explode(f.expr(_DESTINATIONS)))
+        .withColumns(
+            {
+                "deadline_ms": f.expr(f"cast(least({DEADLINE}, {FAR_MS}) as bigint)"),
+                "attempts": f.expr(attempts),
+                "destination": f.explode(f.expr(_DESTINATIONS)),
+            }
+        )
         .select(*_ROW)
     )
 
@@ -123,8 +127,12 @@ def _messages(sightings: DataFrame) -> DataFrame:
     mine = f.col("mine")
     grouped = (
         sightings.where(f"({own}) or ({_NAMED})")
-        .withColumn("mine", f.expr(f"coalesce({own}, false)"))
-        .withColumn("message_id", f.expr(f"if({_NAMED}, reply_to, message_id)"))
+        .withColumns(
+            {
+                "mine": f.expr(f"coalesce({own}, false)"),
+                "message_id": f.expr(f"if({_NAMED}, reply_to, message_id)"),
+            }
+        )
         .groupBy("protocol", "message_id")
         .agg(
             f.min(f.when(mine, first)).alias("first"),

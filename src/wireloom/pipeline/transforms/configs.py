@@ -34,25 +34,24 @@ TABLE: Final = Table(
 )
 
 
-def configs(sightings: DataFrame, horizon: DataFrame) -> DataFrame:
+def configs(sightings: DataFrame, horizon_ms: int) -> DataFrame:
     """The updates in `sightings`.
 
     Args:
         sightings: All frames, with `auth`.
-        horizon: One row with `horizon_ms`.
+        horizon_ms: The latest capture.
     """
     issuer = Window.partitionBy("issuer_key")
     lower = issuer.orderBy("version").rangeBetween(Window.unboundedPreceding, -1)
     state = (
         f.when(f.col("version") < f.max("version").over(issuer), "superseded")
-        .when(f.col("expires_ms") <= f.col("horizon_ms"), "expired")
+        .when(f.col("expires_ms") <= horizon_ms, "expired")
         .otherwise("current")
     )
     last_issued = f.coalesce(f.max("issued_ms").over(lower), f.col("issued_ms"))
     same = Window.partitionBy("issuer_key", "version")
     return (
         _issued(sightings)
-        .crossJoin(f.broadcast(horizon))
         .withColumn("state", state)
         .withColumn("conflict", f.count(f.lit(1)).over(same) > 1)
         .withColumn("previous_version", f.max("version").over(lower))

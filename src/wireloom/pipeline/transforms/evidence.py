@@ -88,10 +88,12 @@ _ISSUER: Final = "array(dtn.payload.issued_by_uid)"
 _REFUSED: Final = "if(outcome = 'rejected', outcome_reason, null)"
 _BY_DESTINATION: Final = "if(outcome = 'rejected', 'rejected', 'delivered')"
 
+_BELIEVABLE: Final = "not (coalesce(serves, false) and direction = 'in')"
+
 _CLAIMS: Final = f"""
 case protocol
 when 'signalhub' then case
-    when not believable then null
+    when not ({_BELIEVABLE}) then null
     when type = 'hub:delivery_ack' and signalhub.payload.status = 'delivered'
         or type in ('hub:published', 'hub:broadcast_ack')
         then {_claim("reply_to", "'delivered'")}
@@ -107,7 +109,7 @@ when 'signalhub' then case
 when 'cthun' then case
     when type not in ({_OWN}) and direction = 'out'
         then {_claim("message_id", "'delivered'", to="peer")}
-    when not believable then null
+    when not ({_BELIEVABLE}) then null
     when type = '{BROKER}ttl_expired' then {_claim("reply_to", "'expired'")}
     when type = '{BROKER}error_message'
         then {_claim("reply_to", "'rejected'", reason=_BROKER_REASON)} end
@@ -194,7 +196,6 @@ def claims(sightings: DataFrame, nodes: DataFrame) -> DataFrame:
     known = nodes.selectExpr("protocol", "node", "identities", "serves")
     return (
         sightings.join(f.broadcast(known), ["protocol", "node"], "left")
-        .withColumn("believable", f.expr("not (coalesce(serves, false) and direction = 'in')"))
         .withColumn("claim", f.expr(_CLAIMS))
         .where("claim.about is not null")
         .selectExpr(

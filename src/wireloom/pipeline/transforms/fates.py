@@ -54,13 +54,13 @@ TABLE: Final = Table(
 )
 
 
-def fates(sightings: DataFrame, nodes: DataFrame, horizon: DataFrame) -> DataFrame:
+def fates(sightings: DataFrame, nodes: DataFrame, horizon_ms: int) -> DataFrame:
     """The fates of all accountable messages.
 
     Args:
         sightings: All frames, with `auth`.
         nodes: Who the nodes are.
-        horizon: One row with `horizon_ms`: the latest capture, refused frames included.
+        horizon_ms: The latest capture, refused frames included.
     """
     owed = accountable(sightings, nodes)
     joined = owed.join(claims(sightings, nodes), ["protocol", "message_id"], "left")
@@ -69,18 +69,20 @@ def fates(sightings: DataFrame, nodes: DataFrame, horizon: DataFrame) -> DataFra
         *[f.first(name).alias(name) for name in owed.columns if name not in TABLE.key],
         f.min(proof).alias("proof"),
     )
-    return _decided(best.select("*", "proof.*").crossJoin(f.broadcast(horizon)))
+    return _decided(best.select("*", "proof.*"), horizon_ms)
 
 
-def _decided(rows: DataFrame) -> DataFrame:
-    undecided = f.when(f.col("horizon_ms") <= f.col("deadline_ms"), "in_flight").otherwise("lost")
+def _decided(rows: DataFrame, horizon_ms: int) -> DataFrame:
+    undecided = f.when(f.col("deadline_ms") >= horizon_ms, "in_flight").otherwise("lost")
     delay = f.expr("unix_millis(decided_at) - created_ms")
-    return (
-        rows.withColumn("state", f.coalesce(f.col("proven"), undecided))
-        .withColumn("created_at", f.expr(_instant("created_ms")))
-        .withColumn("deadline", f.expr(_instant("deadline_ms")))
-        .withColumn("latency_ms", f.when(delay.isNotNull(), f.greatest(delay, f.lit(0))))
-        .withColumn("skew_ms", f.when(delay < 0, -delay).otherwise(f.when(delay >= 0, 0)))
+    return rows.withColumns(
+        {
+            "state": f.coalesce(f.col("proven"), undecided),
+            "created_at": f.expr(_instant("created_ms")),
+            "deadline": f.expr(_instant("deadline_ms")),
+            "latency_ms": f.when(delay.isNotNull(), f.greatest(delay, f.lit(0))),
+            "skew_ms": f.when(delay < 0, -delay).otherwise(f.when(delay >= 0, 0)),
+        }
     )
 
 

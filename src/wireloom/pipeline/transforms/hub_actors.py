@@ -90,23 +90,23 @@ _ACTORS: Final = """
 _STATES: Final = """
     select a.*, case when last_seen is null and unregistered_at is null then 'unknown'
                      when last_seen is null or unregistered_at >= last_seen then 'unregistered'
-                     when expires_ms < h.horizon_ms then 'expired'
+                     when expires_ms < :horizon_ms then 'expired'
                      else 'registered' end as state,
            case when expires_ms between 0 and 253402300799999
                 then timestamp_millis(expires_ms) end as expires_at
-    from {a} a cross join {h} h
+    from {a} a
 """
 
 
-def hub_actors(sightings: DataFrame, horizon: DataFrame) -> DataFrame:
+def hub_actors(sightings: DataFrame, horizon_ms: int) -> DataFrame:
     """All actors that the hub's messages speak of.
 
     Args:
         sightings: All frames.
-        horizon: One row with `horizon_ms`, the latest capture.
+        horizon_ms: The latest capture.
     """
     spark = sightings.sparkSession
     messages = hub_messages(sightings)
     said = spark.sql(_SAID, m=messages, o=spark.sql(_OWNERS, m=messages))
     facts = spark.sql(_FACTS, s=said)
-    return spark.sql(_STATES, a=spark.sql(_ACTORS, f=facts), h=horizon)
+    return spark.sql(_STATES, {"horizon_ms": horizon_ms}, a=spark.sql(_ACTORS, f=facts))

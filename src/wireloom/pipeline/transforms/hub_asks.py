@@ -75,20 +75,21 @@ _ASKS: Final = """
            pair.answer.retryable,
            case when pair.answer.code is not null then 'refused'
                 when pair.answer is not null then 'answered'
-                when h.horizon_ms > pair.deadline_ms then 'unanswered' else 'waiting' end as outcome
-    from {p} cross join {h} h
+                when :horizon_ms > pair.deadline_ms then 'unanswered' else 'waiting' end as outcome
+    from {p}
 """
 
 
-def hub_asks(sightings: DataFrame, horizon: DataFrame) -> DataFrame:
+def hub_asks(sightings: DataFrame, horizon_ms: int) -> DataFrame:
     """Requests and answers.
 
     Args:
         sightings: All frames.
-        horizon: One row with `horizon_ms`, the latest capture.
+        horizon_ms: The latest capture.
     """
     spark = sightings.sparkSession
     frames = hub_frames(sightings)
     asked, answered = spark.sql(_ASKED, f=frames), spark.sql(_ANSWERED, f=frames)
-    asks = spark.sql(_ASKS, p=spark.sql(_PAIRS, q=asked, a=answered), h=horizon)
+    pairs = spark.sql(_PAIRS, q=asked, a=answered)
+    asks = spark.sql(_ASKS, {"horizon_ms": horizon_ms}, p=pairs)
     return asks.selectExpr("*", "if(answered_at is null, null, wait) as latency_ms")

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
@@ -22,9 +24,24 @@ TABLE: Final = Table(
 )
 
 _COMPOSED: Final = "direction = 'local' and auth <> 'invalid' and protocol in ('dtn', 'myriadmesh')"
-_GREETED: Final = (
-    "direction = 'in' and type in ('hub:connect', 'http://puppetlabs.com/associate_request')"
-)
+_GREETINGS: Final = ("hub:connect", "http://puppetlabs.com/associate_request")
+_GREETED: Final = f"direction = 'in' and type in {_GREETINGS}"
+
+
+def parts(rows: pa.Table) -> pa.Table:
+    """The same to `nodes` as some rows of sightings, and few: what does not count is left out."""
+    local = pc.equal(rows.column("direction"), "local")
+    greets = pc.is_in(rows.column("type"), value_set=pa.array(_GREETINGS))
+    told = {
+        "protocol": rows.column("protocol"),
+        "node": rows.column("node"),
+        "direction": rows.column("direction"),
+        "type": pc.if_else(greets, rows.column("type"), None),
+        "source": pc.if_else(local, rows.column("source"), None),
+        "swarm": rows.column("swarm"),
+        "auth": rows.column("auth"),
+    }
+    return pa.table(told).group_by(list(told)).aggregate([])
 
 
 def nodes(sightings: DataFrame) -> DataFrame:

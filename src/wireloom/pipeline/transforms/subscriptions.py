@@ -33,12 +33,12 @@ TABLE: Final = Table(
 _LATEST: Final = ("action", "changed_ms", "expires_ms", "message_id")
 
 
-def subscriptions(sightings: DataFrame, horizon: DataFrame) -> DataFrame:
+def subscriptions(sightings: DataFrame, horizon_ms: int) -> DataFrame:
     """The subscriptions in `sightings`.
 
     Args:
         sightings: All frames, with `auth`.
-        horizon: One row with `horizon_ms`.
+        horizon_ms: The latest capture.
     """
     said = sightings.where("protocol = 'dtn' and type = 'SubMsg' and auth = 'valid'").selectExpr(
         "source as subscriber",
@@ -50,6 +50,9 @@ def subscriptions(sightings: DataFrame, horizon: DataFrame) -> DataFrame:
         "captured_at",
     )
     order = f.struct("changed_ms", f.col("action") == "UNSUBSCRIBE", "message_id")
+    ended_by = f.when(f.col("action") == "UNSUBSCRIBE", "request").when(
+        f.col("expires_ms") <= horizon_ms, "expiry"
+    )
     return (
         said.groupBy("subscriber", "topic_id")
         .agg(
@@ -58,12 +61,6 @@ def subscriptions(sightings: DataFrame, horizon: DataFrame) -> DataFrame:
             f.min("captured_at").alias("first_seen"),
             f.max("captured_at").alias("last_seen"),
         )
-        .crossJoin(f.broadcast(horizon))
-        .withColumn("ended_by", f.expr(_ENDED_BY))
+        .withColumn("ended_by", ended_by)
         .withColumn("state", f.expr("if(ended_by is null, 'subscribed', 'unsubscribed')"))
     )
-
-
-_ENDED_BY: Final = """
-    case when action = 'UNSUBSCRIBE' then 'request' when expires_ms <= horizon_ms then 'expiry' end
-"""

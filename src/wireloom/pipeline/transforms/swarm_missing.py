@@ -52,12 +52,12 @@ SWARMS: Final = Table(
 _PROMISED: Final = instant("expires_ms - cast(reference.epoch_diff as decimal(10, 0)) * epoch_ms")
 
 
-def swarm_missing(messages: DataFrame, horizon: DataFrame) -> DataFrame:
+def swarm_missing(messages: DataFrame, horizon_ms: int) -> DataFrame:
     """What is referred to and not there.
 
     Args:
         messages: The table `swarm_messages`.
-        horizon: One row with `horizon_ms`.
+        horizon_ms: The latest capture.
     """
     return messages.sparkSession.sql(
         f"""
@@ -70,18 +70,17 @@ def swarm_missing(messages: DataFrame, horizon: DataFrame) -> DataFrame:
         select w.swarm, w.node, w.message_id, w.referrers,
                coalesce(m.expires_ms, w.promised_ms) as expires_ms,
                coalesce(m.holders, array()) as holders,
-               case when h.horizon_ms < coalesce(m.expires_ms, w.promised_ms)
+               case when :horizon_ms < coalesce(m.expires_ms, w.promised_ms)
                     then 'missing' else 'irretrievable' end as state
         from wanted w
         left anti join {{held}} o
             on o.swarm <=> w.swarm and o.node <=> w.node and o.message_id = w.message_id
         left join (select * from {{m}} where pow_ok) m
             on m.swarm <=> w.swarm and m.message_id = w.message_id
-        cross join {{h}} h
         """,  # noqa: S608
+        {"horizon_ms": horizon_ms},
         held=_held(messages),
         m=messages,
-        h=horizon,
     )
 
 
