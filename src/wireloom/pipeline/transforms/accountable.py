@@ -7,7 +7,6 @@ false has none either: nobody who is entitled to it sent it.
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from wireloom.protocols.cthun.messages import TYPES as BROKER_TYPES
 from wireloom.protocols.myriadmesh.constants import (
@@ -61,20 +60,6 @@ _FIRST: Final = (
     "swarm",
     "epoch_ms",
 )
-_ROW: Final = (
-    "protocol",
-    "message_id",
-    "destination",
-    "source",
-    "type",
-    "cast",
-    "sent_at",
-    "created_ms",
-    "deadline_ms",
-    "hops",
-    "copies",
-    "attempts",
-)
 _NAMED: Final = f"type = '{REPORT}' and direction = 'out'"
 _COMPOSED: Final = "case direction when 'local' then 0 when 'out' then 1 else 2 end"
 
@@ -99,68 +84,48 @@ one destination, or nobody that could be named.
 """
 
 
+_OWN: Final = f"auth <> 'invalid' and message_id is not null and ({OWED})"
+_URIS: Final = f"""
+    case when {_NAMED} then cthun.data.targets
+        when protocol = 'cthun' and direction = 'out' then array(peer) end
+"""
+_SWARMS: Final = "if(unnamed_swarm, array_append(swarms, cast(null as string)), swarms)"
+
+_ACCOUNTABLE: Final = f"""
+with told as (
+    select *, coalesce({_OWN}, false) as mine,
+           if({_NAMED}, reply_to, message_id) as about
+    from {{sightings}} where ({_OWN}) or ({_NAMED})),
+grouped as (
+    select protocol, about as message_id,
+           min(if(mine, struct(captured_at, sighting, {", ".join(_FIRST)}), null)) as first,
+           min(if(mine, struct({_COMPOSED} as rank, captured_at, sighting, node), null))
+               as composed,
+           max(if(mine, hops, null)) as hops,
+           count_if(mine) as copies,
+           collect_list(if(mine and direction = 'out', node, null)) as sent_by,
+           coalesce(bool_or(mine and outcome = 'queued'), false) as queued,
+           bool_or(mine and startswith(link, 'lora')) as lora,
+           max(signalhub.ttl) as ttl,
+           max(uep12.ttl_epoch) as ttl_epoch,
+           collect_set({_URIS}) as uris
+    from told group by protocol, about),
+owed as (
+    select *, {", ".join(f"first.{name}" for name in _FIRST)},
+           first.captured_at as sent_at, composed.node as composer
+    from grouped where first is not null),
+swarms as (
+    select in_swarm, collect_set(node) as members
+    from (select node, explode({_SWARMS}) as in_swarm from {{nodes}} where protocol = 'uep12')
+    group by in_swarm)
+select /*+ broadcast(swarms) */
+       protocol, message_id, explode({_DESTINATIONS}) as destination, source, type, cast, sent_at,
+       created_ms, cast(least({DEADLINE}, {FAR_MS}) as bigint) as deadline_ms, hops, copies,
+       greatest(1, size(filter(sent_by, node -> node = composer))) as attempts
+from owed left join swarms on swarm <=> in_swarm
+"""  # noqa: S608
+
+
 def accountable(sightings: DataFrame, nodes: DataFrame) -> DataFrame:
     """One row for each message and destination, with its deadline."""
-    attempts = "greatest(1, size(filter(sent_by, node -> node = composer)))"
-    owed = _messages(sightings)
-    members = _members(nodes)
-    return (
-        owed.join(f.broadcast(members), owed["swarm"].eqNullSafe(members["in_swarm"]), "left")
-        .withColumns(
-            {
-                "deadline_ms": f.expr(f"cast(least({DEADLINE}, {FAR_MS}) as bigint)"),
-                "attempts": f.expr(attempts),
-                "destination": f.explode(f.expr(_DESTINATIONS)),
-            }
-        )
-        .select(*_ROW)
-    )
-
-
-def _messages(sightings: DataFrame) -> DataFrame:
-    """One row a message, with what the broker says of whom it reached."""
-    own = f"auth <> 'invalid' and message_id is not null and ({OWED})"
-    uris = f"""case when {_NAMED} then cthun.data.targets
-        when protocol = 'cthun' and direction = 'out' then array(peer) end"""
-    first = f.struct("captured_at", "sighting", *_FIRST)
-    composed = f.struct(f.expr(f"{_COMPOSED} as rank"), "captured_at", "sighting", "node")
-    mine = f.col("mine")
-    grouped = (
-        sightings.where(f"({own}) or ({_NAMED})")
-        .withColumns(
-            {
-                "mine": f.expr(f"coalesce({own}, false)"),
-                "message_id": f.expr(f"if({_NAMED}, reply_to, message_id)"),
-            }
-        )
-        .groupBy("protocol", "message_id")
-        .agg(
-            f.min(f.when(mine, first)).alias("first"),
-            f.min(f.when(mine, composed)).alias("composed"),
-            f.max(f.when(mine, f.col("hops"))).alias("hops"),
-            f.count(f.when(mine, 1)).alias("copies"),
-            f.expr("collect_list(if(mine and direction = 'out', node, null))").alias("sent_by"),
-            f.expr("coalesce(bool_or(mine and outcome = 'queued'), false)").alias("queued"),
-            f.expr("bool_or(mine and startswith(link, 'lora'))").alias("lora"),
-            f.max("signalhub.ttl").alias("ttl"),
-            f.max("uep12.ttl_epoch").alias("ttl_epoch"),
-            f.expr(f"collect_set({uris})").alias("uris"),
-        )
-    )
-    return grouped.where("first is not null").select(
-        "*",
-        *[f.col(f"first.{name}").alias(name) for name in _FIRST],
-        f.col("first.captured_at").alias("sent_at"),
-        f.col("composed.node").alias("composer"),
-    )
-
-
-def _members(nodes: DataFrame) -> DataFrame:
-    """Who took part in each swarm; one may have no name."""
-    swarms = "if(unnamed_swarm, array_append(swarms, cast(null as string)), swarms)"
-    return (
-        nodes.where("protocol = 'uep12'")
-        .selectExpr("node", f"explode({swarms}) as in_swarm")
-        .groupBy("in_swarm")
-        .agg(f.collect_set("node").alias("members"))
-    )
+    return sightings.sparkSession.sql(_ACCOUNTABLE, sightings=sightings, nodes=nodes)

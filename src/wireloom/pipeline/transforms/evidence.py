@@ -10,7 +10,6 @@ proves, and who speaks (`voices`); `ENTITLED` says whose word counts, by the cla
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from wireloom.protocols.cthun.messages import TYPES
 
@@ -185,6 +184,18 @@ sender; who receives for a topic or a cluster is whoever is entitled to.
 """
 
 
+_PROVEN: Final = f"""
+select protocol, claim.about as message_id, claim.proven, claim.rule, claim.for_destination,
+       claim.reason, claim.evidence_kind, coalesce(claim.voices, array()) as voices,
+       sighting as evidence_frame, captured_at as decided_at
+from (select /*+ broadcast(known) */ protocol, sighting, captured_at, {_CLAIMS} as claim
+      from {{sightings}}
+      left join (select protocol, node, identities, serves from {{nodes}}) known
+          using (protocol, node))
+where claim.about is not null
+"""  # noqa: S608
+
+
 def claims(sightings: DataFrame, nodes: DataFrame) -> DataFrame:
     """All that proves something about some message.
 
@@ -193,21 +204,4 @@ def claims(sightings: DataFrame, nodes: DataFrame) -> DataFrame:
         nodes: Who the nodes are; hubs and brokers speak for themselves, so what comes *in* there
             in their name is not believable.
     """
-    known = nodes.selectExpr("protocol", "node", "identities", "serves")
-    return (
-        sightings.join(f.broadcast(known), ["protocol", "node"], "left")
-        .withColumn("claim", f.expr(_CLAIMS))
-        .where("claim.about is not null")
-        .selectExpr(
-            "protocol",
-            "claim.about as message_id",
-            "claim.proven",
-            "claim.rule",
-            "claim.for_destination",
-            "claim.reason",
-            "claim.evidence_kind",
-            "coalesce(claim.voices, array()) as voices",
-            "sighting as evidence_frame",
-            "captured_at as decided_at",
-        )
-    )
+    return sightings.sparkSession.sql(_PROVEN, sightings=sightings, nodes=nodes)

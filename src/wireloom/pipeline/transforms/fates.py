@@ -8,7 +8,6 @@ up to its deadline and lost after it, measured by the latest capture, never by a
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.accountable import accountable
@@ -17,15 +16,12 @@ from wireloom.pipeline.transforms.evidence import ENTITLED, claims
 STATES: Final = ("delivered", "cancelled", "rejected", "expired", "in_flight", "lost")
 """Strongest first."""
 
-_STRENGTH: Final = (
-    f"array_position(array({', '.join(repr(state) for state in STATES)}), proven) as weakness",
-    "evidence_kind <> 'wire' as hearsay",
-    "decided_at as first_at",
-    "evidence_frame as first_frame",
-)
-"""Of two proofs the lesser in these counts: the stronger state, wire before witness, the first."""
-
-_PROOF: Final = ("proven", "reason", "evidence_kind", "evidence_frame", "decided_at")
+_PROOF: Final = f"""
+    struct(array_position(array({", ".join(repr(state) for state in STATES)}), proven) as weakness,
+           evidence_kind <> 'wire' as hearsay, decided_at as first_at,
+           evidence_frame as first_frame, proven, reason, evidence_kind, evidence_frame, decided_at)
+"""
+"""Of two proofs the lesser counts: the stronger state, wire before witness, the first."""
 
 TABLE: Final = Table(
     "fates",
@@ -54,6 +50,39 @@ TABLE: Final = Table(
 )
 
 
+_OWED: Final = (
+    "source",
+    "type",
+    "sent_at",
+    "created_ms",
+    "deadline_ms",
+    "hops",
+    "copies",
+    "attempts",
+)
+
+
+def _instant(column: str) -> str:
+    """Milliseconds as a timestamp; null where the calendar does not reach."""
+    return f"case when {column} between 0 and 253402300799999 then timestamp_millis({column}) end"
+
+
+_FATES: Final = f"""
+with best as (
+    select {", ".join(TABLE.key)}, {", ".join(f"first({name}) as {name}" for name in _OWED)},
+           min(case when {ENTITLED} then {_PROOF} end) as proof
+    from {{owed}} left join {{claims}} using (protocol, message_id)
+    group by {", ".join(TABLE.key)}),
+timed as (
+    select *, proof.*, unix_millis(proof.decided_at) - created_ms as delay_ms from best)
+select *, coalesce(proven, if(deadline_ms >= :horizon_ms, 'in_flight', 'lost')) as state,
+       {_instant("created_ms")} as created_at, {_instant("deadline_ms")} as deadline,
+       if(delay_ms is null, null, greatest(delay_ms, 0)) as latency_ms,
+       greatest(-delay_ms, if(delay_ms is null, null, 0)) as skew_ms
+from timed
+"""  # noqa: S608
+
+
 def fates(sightings: DataFrame, nodes: DataFrame, horizon_ms: int) -> DataFrame:
     """The fates of all accountable messages.
 
@@ -62,30 +91,9 @@ def fates(sightings: DataFrame, nodes: DataFrame, horizon_ms: int) -> DataFrame:
         nodes: Who the nodes are.
         horizon_ms: The latest capture, refused frames included.
     """
-    owed = accountable(sightings, nodes)
-    joined = owed.join(claims(sightings, nodes), ["protocol", "message_id"], "left")
-    proof = f.when(f.expr(ENTITLED), f.struct(*map(f.expr, (*_STRENGTH, *_PROOF))))
-    best = joined.groupBy(*TABLE.key).agg(
-        *[f.first(name).alias(name) for name in owed.columns if name not in TABLE.key],
-        f.min(proof).alias("proof"),
+    return sightings.sparkSession.sql(
+        _FATES,
+        {"horizon_ms": horizon_ms},
+        owed=accountable(sightings, nodes),
+        claims=claims(sightings, nodes),
     )
-    return _decided(best.select("*", "proof.*"), horizon_ms)
-
-
-def _decided(rows: DataFrame, horizon_ms: int) -> DataFrame:
-    undecided = f.when(f.col("deadline_ms") >= horizon_ms, "in_flight").otherwise("lost")
-    delay = f.expr("unix_millis(decided_at) - created_ms")
-    return rows.withColumns(
-        {
-            "state": f.coalesce(f.col("proven"), undecided),
-            "created_at": f.expr(_instant("created_ms")),
-            "deadline": f.expr(_instant("deadline_ms")),
-            "latency_ms": f.when(delay.isNotNull(), f.greatest(delay, f.lit(0))),
-            "skew_ms": f.when(delay < 0, -delay).otherwise(f.when(delay >= 0, 0)),
-        }
-    )
-
-
-def _instant(column: str) -> str:
-    """Milliseconds as a timestamp; null where the calendar does not reach."""
-    return f"case when {column} between 0 and 253402300799999 then timestamp_millis({column}) end"
