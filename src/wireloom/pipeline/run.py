@@ -1,10 +1,11 @@
 """A run of the pipeline: ingest, refine, analyse, each to its end; or again and again."""
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter, sleep
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from pyspark.sql import SparkSession
 
@@ -19,8 +20,8 @@ from wireloom.pipeline.stages.tidy import tidy
 from wireloom.pipeline.tables import Column, Store, Table
 
 POLL_SECONDS: Final = 0.05
-REST: Final = 5
-"""While frames come: for how many times as long as it took, no other table follows one of them."""
+REST: Final = 6
+"""While frames come: for how many times as long as one table's turn took, no other has its turn."""
 
 RUNS: Final = Table(
     "runs",
@@ -102,29 +103,59 @@ def watch(
     """Brings the tables up to date, again and again, until `stopped` says so.
 
     Frames are stored as they come, and the tables that one waits for follow at once. The others
-    take turns, one at a time.
+    take turns beside that, one at a time.
     """
     ingestion = ingest(spark, captures, store, told=told.batch, continuous=True)
-    rest_until = 0.0
     try:
-        while not stopped() and ingestion.query.isActive:
-            came = declared.last_slice(store) > refined(store)
-            refine(spark, store)
-            if not follow(spark, store, told=told.table):
-                recompute(spark, store, FOLLOWED, told=told.table)
-            tidy(store)
-            begin = perf_counter()
-            table = None if came and begin < rest_until else stalest(store)
-            if table is not None:
-                recompute(spark, store, [table], told=told.table)
-                rest_until = perf_counter() + REST * (perf_counter() - begin)
-            elif not came:
-                sleep(POLL_SECONDS)
+        with Turns(spark, store, told) as turns:
+            while not stopped() and ingestion.query.isActive:
+                came = declared.last_slice(store) > refined(store)
+                refine(spark, store)
+                if not follow(spark, store, told=told.table):
+                    recompute(spark, store, FOLLOWED, told=told.table)
+                turns.go_on(busy=came)
+                tidy(store)
+                if not came:
+                    sleep(POLL_SECONDS)
         failure = ingestion.query.exception()
         if failure is not None:
             raise failure
     finally:
         ingestion.stop()
+
+
+class Turns:
+    """Computes the table that is furthest behind, then the next one, beside other work."""
+
+    def __init__(self, spark: SparkSession, store: Store, told: Told) -> None:
+        self._spark = spark
+        self._store = store
+        self._told = told
+        self._thread = ThreadPoolExecutor(1)
+        self._turn: Future[float] | None = None
+        self._rest_until = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown()
+
+    def go_on(self, *, busy: bool) -> None:
+        """Begins the next turn if the last one is over, and while frames come only after a rest."""
+        if self._turn is not None and self._turn.done():
+            took = self._turn.result()
+            self._rest_until = perf_counter() + REST * took
+            self._turn = None
+        if self._turn is None and (not busy or perf_counter() >= self._rest_until):
+            table = stalest(self._store)
+            if table is not None:
+                self._turn = self._thread.submit(self._compute, table)
+
+    def _compute(self, table: Table) -> float:
+        begin = perf_counter()
+        recompute(self._spark, self._store, [table], told=self._told.table)
+        return perf_counter() - begin
 
 
 def reprocess(spark: SparkSession, store: Store, *, told: Told = SILENT) -> tuple[int, int]:

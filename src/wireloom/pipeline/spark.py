@@ -11,6 +11,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 CORES: Final = os.cpu_count() or 1
+SLOTS: Final = CORES + 2
+"""Tasks at a time: a short one need not wait until a long one ends."""
 
 LOGGING: Final = Path(__file__).with_name("log4j2.properties")
 
@@ -58,7 +60,7 @@ def session(
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("wireloom")
     if master is not None or "SPARK_MASTER" not in os.environ:
-        builder = builder.master(master or f"local[{CORES}]")
+        builder = builder.master(master or f"local[{SLOTS}]")
     for key, value in {**SETTINGS, **(settings or {})}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

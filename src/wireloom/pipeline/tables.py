@@ -100,6 +100,7 @@ class Store:
             self._disk, self._base = LocalFileSystem(), self.root
         # Reading a log anew costs more with every commit; reading on in it does not.
         self._opened = local()
+        self._listed = local()
 
     def uri(self, name: str) -> str:
         """Where a table lies, for Spark."""
@@ -119,7 +120,12 @@ class Store:
     def files(self, name: str) -> list[File]:
         """The files that make up a table now."""
         opened = self.open(name)
-        return [] if opened is None else _files(opened)
+        if opened is None:
+            return []
+        known: dict[str, tuple[int, list[File]]] = self._listed.__dict__
+        if name not in known or known[name][0] != opened.version():
+            known[name] = opened.version(), _files(opened)
+        return known[name][1]
 
     def read(
         self, spark: SparkSession, table: Table, files: Sequence[File] | None = None
@@ -227,7 +233,11 @@ class Store:
         removed = [RemoveAction(file.path, True, now) for file in gone]  # noqa: FBT003
         schema = Schema.from_arrow(table.arrow)
         opened = self.open(table.name) or DeltaTable.create(
-            f"{self._delta_root}/{table.name}", schema, name=table.name, description=table.about
+            f"{self._delta_root}/{table.name}",
+            schema,
+            name=table.name,
+            description=table.about,
+            configuration=_configuration(table),
         )
         transactions = [Transaction(app, version) for app, version in done.items()]
         opened.create_write_transaction(
@@ -332,6 +342,12 @@ def columns_of(schema: pa.Schema, meanings: dict[str, str]) -> tuple[Column, ...
         Column(field.name, field.dataType.simpleString(), meanings.get(field.name, ""))
         for field in from_arrow_schema(schema)
     )
+
+
+def _configuration(table: Table) -> dict[str, str]:
+    """What is kept in the log of a file's columns, also where somebody else puts files together."""
+    kept = [column.name for column in table.columns if column.name in BOUNDED]
+    return {"delta.dataSkippingStatsColumns": ",".join(kept)} if kept else {}
 
 
 def _files(opened: DeltaTable) -> list[File]:

@@ -119,11 +119,11 @@ def follow(spark: SparkSession, store: Store, *, told: Callable[[str, int], None
         rows = {table: pool.submit(_collected, table, frame) for table, frame in made.items()}
         if _other_parts(store, known, parts(_judged(fresh, verdicts))):
             return False
-    store.merge(NODES, {"node": touched[:0]}, NODES.arrow.empty_table(), app=APP, version=upto)
-    for table, found in rows.items():
-        chosen = found.result().filter(pc.field("message_id").isin(touched))
-        store.merge(table, {"message_id": touched}, chosen, app=APP, version=upto)
-        told(table.name, chosen.num_rows)
+        store.commit(NODES, [], {APP: upto})
+        for table, found in rows.items():
+            chosen = found.result().filter(pc.field("message_id").isin(touched))
+            store.merge(table, {"message_id": touched}, chosen, app=APP, version=upto)
+            told(table.name, chosen.num_rows)
     return True
 
 

@@ -21,7 +21,7 @@ from wireloom.pipeline.tables import Store
 
 POLL_SECONDS: Final = 0.01
 
-TRIGGER: Final = "600 milliseconds"
+TRIGGER: Final = "750 milliseconds"
 """How often what came is stored: oftener would leave less of the machine to what follows."""
 
 QUERY_ID: Final = "sql.streaming.queryId"
