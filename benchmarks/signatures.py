@@ -114,6 +114,7 @@ class Stage:
         """Removes all verdicts."""
         for name in (KEYS.name, VERDICTS.name, "everything"):
             rmtree(self._folder / name, ignore_errors=True)
+        self._store = Store(self._folder)  # the old one remembers what is gone
 
     def check(self) -> None:
         """Makes sure that what was timed was right: every frame verifies."""

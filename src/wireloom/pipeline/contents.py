@@ -27,8 +27,6 @@ from wireloom.wire.batch import Rows
 
 HASH_SIZE: Final = 16
 
-Part = bytes | memoryview
-
 
 def contents(name: str | None, raws: pa.BinaryArray, decoded: pa.RecordBatch) -> pa.StringArray:
     """The content of every frame; of one that is refused, the hash of its bytes."""
@@ -38,12 +36,12 @@ def contents(name: str | None, raws: pa.BinaryArray, decoded: pa.RecordBatch) ->
     return every.fixed(np.frombuffer(digests, f"V{HASH_SIZE}"))
 
 
-def _whole(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[Part]:
+def _whole(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[bytes]:
     del decoded
     return list(raws.to_pylist())
 
 
-def _mesh(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[Part]:
+def _mesh(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[bytes]:
     """Each frame with its hop count and relay flag cleared, as when it was signed."""
     if not len(raws):
         return []
@@ -54,11 +52,11 @@ def _mesh(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[Part]:
     starts = bounds[:-1][~_refused(decoded)]
     data[starts + FLAGS_AT] &= 0xFF & ~RELAY
     data[starts + TTL_AT] = 0
-    view, ends = data.data, bounds.tolist()
-    return [view[begin:end] for begin, end in pairwise(ends)]
+    whole, ends = data.tobytes(), bounds.tolist()
+    return [whole[begin:end] for begin, end in pairwise(ends)]
 
 
-def _bundles(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[Part]:
+def _bundles(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[bytes]:
     """A bundle's id covers all but its signature; a bare message has no id, nor has a refused."""
     ids = decoded.column("message_id").to_pylist()
     return [
@@ -67,7 +65,7 @@ def _bundles(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[Part]:
     ]
 
 
-def _chunks(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[Part]:
+def _chunks(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[bytes]:
     refused = _refused(decoded).tolist()
     return [
         raw if bad else b"\0".join(_said(raw))
@@ -94,7 +92,7 @@ def _refused(decoded: pa.RecordBatch) -> npt.NDArray[Any]:
 
 _CHUNK: Final = struct.Struct(">Bi")
 _DEBUG: Final = int(ChunkType.DEBUG)
-_PARTS: Final[dict[str, Callable[[pa.BinaryArray, pa.RecordBatch], list[Part]]]] = {
+_PARTS: Final[dict[str, Callable[[pa.BinaryArray, pa.RecordBatch], list[bytes]]]] = {
     "cthun": _chunks,
     "dtn": _bundles,
     "myriadmesh": _mesh,

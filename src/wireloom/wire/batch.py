@@ -5,7 +5,7 @@ the values of some rows of a batch, as an Arrow array that is null in all other 
 loops over rows, and neither copies bytes more than once.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -20,6 +20,9 @@ Array = npt.NDArray[Any]
 
 MAX_BATCH_SIZE: Final = (1 << 30) - 1
 """Bytes of frames in a batch: as hex they are twice as many, and Arrow's text ends at 2 GiB."""
+
+FEW: Final = 20
+"""Of so many rows one is few."""
 
 _SHARED: Final = tuple((field.name, field.type) for field in DECODED)
 
@@ -235,23 +238,50 @@ def completed(ours: pa.RecordBatch, theirs: pa.RecordBatch, at: Array) -> pa.Rec
         theirs: As many rows as `at` has, in the same order.
         at: The rows.
     """
-    index = np.arange(len(ours))
-    index[at] = np.arange(len(ours), len(ours) + len(at))
+    exchanged = _spliced(at) if len(at) * FEW < len(ours) else _taken(at, len(ours))
     columns = [
-        _filled(one, other, pa.array(index))
+        _filled(one, other, exchanged)
         for one, other in zip(ours.columns, theirs.columns, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=ours.schema)
 
 
-def _filled(ours: pa.Array, theirs: pa.Array, index: pa.Array) -> pa.Array:
+Exchange = Callable[[pa.Array, pa.Array], pa.Array]
+"""Puts values of the second array in their places in the first."""
+
+
+def _taken(at: Array, count: int) -> Exchange:
+    """By one look-up a row."""
+    places = np.arange(count)
+    places[at] = np.arange(count, count + len(at))
+    index = pa.array(places)
+    return lambda ours, theirs: pa.concat_arrays([ours, theirs]).take(index)
+
+
+def _spliced(at: Array) -> Exchange:
+    """By copies of what lies between: much faster for a few."""
+    ends = at.tolist()
+
+    def exchanged(ours: pa.Array, theirs: pa.Array) -> pa.Array:
+        parts: list[pa.Array] = []
+        begin = 0
+        for place, end in enumerate(ends):
+            parts += ours.slice(begin, end - begin), theirs.slice(place, 1)
+            begin = end + 1
+        return pa.concat_arrays([*parts, ours.slice(begin)])
+
+    return exchanged
+
+
+def _filled(ours: pa.Array, theirs: pa.Array, exchanged: Exchange) -> pa.Array:
     """Only what is not null on both sides is copied: most fields of a struct are."""
     if theirs.null_count == len(theirs):
         return ours
     if not pa.types.is_struct(ours.type):
-        return pa.concat_arrays([ours, theirs]).take(index)
-    children = [_filled(ours.field(i), theirs.field(i), index) for i in range(ours.type.num_fields)]
-    valid = pa.concat_arrays([ours.is_valid(), theirs.is_valid()]).take(index)
+        return exchanged(ours, theirs)
+    fields = range(ours.type.num_fields)
+    children = [_filled(ours.field(i), theirs.field(i), exchanged) for i in fields]
+    valid = exchanged(ours.is_valid(), theirs.is_valid())
     return pa.Array.from_buffers(ours.type, len(ours), [valid.buffers()[1]], children=children)
 
 
