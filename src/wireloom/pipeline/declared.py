@@ -164,13 +164,26 @@ def few(store: Store, *, after: int) -> bool:
     """Whether what came after a slice is little enough to be gathered in one place."""
     if after < 0:
         return False
-    return sum(file.rows for table in _both() for file in _since(store, table, after)) <= FEW
+    return sum(file.rows for _, file in since(store, after=after)) <= FEW
 
 
-def gathered(store: Store, columns: Sequence[str], *, after: int, upto: int) -> pa.Table:
-    """Some columns of the frames of some slices, without Spark."""
+def since(store: Store, *, after: int) -> list[tuple[str, File]]:
+    """Tables and files that have the frames that came after a slice."""
+    return [(table.name, file) for table in _both() for file in _since(store, table, after)]
+
+
+def gathered(
+    store: Store,
+    columns: Sequence[str],
+    *,
+    after: int,
+    upto: int,
+    where: pc.Expression | None = None,
+) -> pa.Table:
+    """Some columns of the frames of some slices, or of some frames, without Spark."""
+    wanted = (pc.field(SLICE) > after) & (pc.field(SLICE) <= upto)
     parts = [
-        rows.filter((pc.field(SLICE) > after) & (pc.field(SLICE) <= upto))
+        rows.filter(wanted if where is None else wanted & where)
         for table in _both()
         for _, rows in store.scan(table, [*columns, SLICE], _since(store, table, after))
     ]

@@ -142,9 +142,12 @@ class Store:
     ) -> Iterator[tuple[File, pa.Table]]:
         """Some columns of each file, without Spark; a dot leads into a struct."""
         for file in self.files(table.name) if files is None else files:
-            path = f"{self._base}/{table.name}/{file.path}"
-            with pq.ParquetFile(path, filesystem=self._disk) as opened:
+            with self.parquet(table.name, file) as opened:
                 yield file, opened.read(columns=list(columns))
+
+    def parquet(self, name: str, file: File) -> pq.ParquetFile:
+        """A file of a table, to read from."""
+        return pq.ParquetFile(f"{self._base}/{name}/{file.path}", filesystem=self._disk)
 
     def done(self, name: str, app: str) -> int:
         """Up to which version `app` has committed; -1 if never."""

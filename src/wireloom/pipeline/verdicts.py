@@ -74,27 +74,24 @@ def judge_batches(
 
     def judged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            rows = zip(*[batch.column(name).to_pylist() for name in WANTED], strict=True)
+            columns = [batch.column(name).to_pylist() for name in ("protocol", "signer", "raw")]
             found = [
-                (protocol, content, signer, _judge(protocol, raw, _known(keys, signer)).value)
-                for protocol, content, signer, raw in rows
+                _judge(protocol, raw, keys.get(signer)).value
+                for protocol, signer, raw in zip(*columns, strict=True)
             ]
-            columns = [pa.array(list(column), pa.string()) for column in zip(*found, strict=True)]
-            if found:
-                yield pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+            told = [batch.column(name) for name in ("protocol", "content", "signer")]
+            yield pa.RecordBatch.from_arrays([*told, pa.array(found, pa.string())], schema=SCHEMA)
 
     return judged
 
 
-def _judge(protocol: str, raw: bytes, keys: list[bytes]) -> Auth:
+def _judge(protocol: str, raw: bytes, key: bytes | None) -> Auth:
     """What `judge` says, faster for most frames of the mesh, which are known to decode."""
     if protocol != "myriadmesh" or len(raw) < _SIGNED_SIZE or raw[TYPE_AT] == _DISCOVERY:
-        return judge(protocol, raw, keys)
+        return judge(protocol, raw, [] if key is None else [key])
     if not raw[FLAGS_AT] & SIGNED:
         return Auth.UNSIGNED
-    source = raw[SOURCE_AT:DESTINATION_AT]
-    key = next((key for key in keys if _node_id(key) == source), None)
-    if key is None:
+    if key is None or _node_id(key) != raw[SOURCE_AT:DESTINATION_AT]:
         return Auth.UNKNOWN_KEY
     signature, flags = raw[-SIGNATURE_SIZE:], _UNRELAYED[raw[FLAGS_AT]]
     # As signed: the relay flag cleared and no hop count (`integrity.signing_bytes`).
@@ -105,11 +102,6 @@ def _judge(protocol: str, raw: bytes, keys: list[bytes]) -> Auth:
 
 def _inner(payload: ControlMessage, src_pub: bytes) -> Auth:
     return dtn_integrity.authenticate(payload, b"", [src_pub])
-
-
-def _known(keys: Mapping[str, bytes], signer: str | None) -> list[bytes]:
-    key = keys.get(signer or "")
-    return [] if key is None else [key]
 
 
 _node_id: Final = cache(node_id)

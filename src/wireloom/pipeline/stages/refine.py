@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from wireloom.pipeline import declared
+from wireloom.pipeline.judging import SHARED_ROWS, Open, judged_by_workers
 from wireloom.pipeline.spark import framed
 from wireloom.pipeline.tables import Column, Store, Table
 from wireloom.pipeline.verdicts import CHECKED, SCHEMA, WANTED, judge_batches
@@ -48,15 +49,18 @@ VERDICTS: Final = Table(
     ("protocol", "content"),
 )
 
-_FRESH: Final = (
+_ANNOUNCED: Final = (
     "protocol",
-    "content",
     "source",
     "captured_at",
-    "raw",
     "dtn.header.src_pub",
     "myriadmesh.payload.public_key",
 )
+_HAS_KEY: Final = (
+    pc.field("dtn", "header", "src_pub").is_valid()
+    | pc.field("myriadmesh", "payload", "public_key").is_valid()
+)
+_FRESH: Final = (*_ANNOUNCED, "content", "raw")
 
 
 class Owner(NamedTuple):
@@ -84,9 +88,13 @@ def refine(spark: SparkSession, store: Store) -> None:
     if declared.few(store, after=start):
         _refine_few(spark, store, start, upto)
     else:
-        fresh = declared.decoded(spark, store, after=start, upto=upto)
-        waiting = _learn(store, announced(fresh), upto)
-        _judge_many(spark, store, waiting, start, upto)
+        if sum(file.rows for _, file in declared.since(store, after=start)) <= SHARED_ROWS:
+            found = _announced_by_few(
+                declared.gathered(store, _ANNOUNCED, after=start, upto=upto, where=_HAS_KEY)
+            )
+        else:
+            found = announced(declared.decoded(spark, store, after=start, upto=upto))
+        _judge_many(spark, store, _learn(store, found, upto), start, upto)
 
 
 def _refine_few(spark: SparkSession, store: Store, start: int, upto: int) -> None:
@@ -134,7 +142,19 @@ def _judge_many(
         frames = frames.union(
             all_frames.join(f.broadcast(again), "content", "left_semi").select(frames.columns)
         )
-    judged = verdicts(frames, settled, _public(store))
+    open_ = Open(
+        store.root,
+        declared.since(store, after=-1 if len(waiting) else start),
+        [(VERDICTS.name, file) for file in store.files(VERDICTS.name) if start >= 0],
+        start,
+        upto,
+        waiting,
+        _public(store),
+    )
+    if sum(file.rows for _, file in open_.files) <= SHARED_ROWS:
+        judged = judged_by_workers(spark, open_, VERDICTS.schema)
+    else:
+        judged = verdicts(frames, settled, open_.keys)
     if anew:
         store.replace(VERDICTS, settled.union(judged), app=APP, version=upto, also={REJUDGED: upto})
     else:

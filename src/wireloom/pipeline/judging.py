@@ -1,0 +1,119 @@
+"""Judging by workers that read the tables themselves.
+
+Each worker has a share of the contents, told by their hash. It reads the files' contents, picks
+the first row of each that is open, reads the bytes of these rows alone, and judges them. No
+frame crosses to the JVM, and none is sorted or sent around to find the distinct ones. What every
+worker reads must not be too much; beyond `SHARED_ROWS` Spark brings equal contents together.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from wireloom.pipeline.tables import File, Store
+from wireloom.pipeline.verdicts import CHECKED, WANTED, judge_batches
+
+SHARED_ROWS: Final = 4_000_000
+
+_PREFIXES: Final = pa.array([f"{number:02x}" for number in range(256)])
+
+
+class Open(NamedTuple):
+    """What is to be judged."""
+
+    root: str
+    """Of the tables."""
+
+    files: list[tuple[str, File]]
+    """Tables and files that frames are read from."""
+
+    verdicts: list[tuple[str, File]]
+    """Those of the verdicts that there are."""
+
+    after: int
+    """Frames of later slices are judged, if they have no verdict."""
+
+    upto: int
+    waiting: pa.Array
+    """Contents that are judged again, whenever they came."""
+
+    keys: Mapping[str, bytes]
+
+
+def judged_by_workers(spark: SparkSession, wanted: Open, schema: StructType) -> DataFrame:
+    """The verdicts that are missing."""
+    shares = spark.sparkContext.defaultParallelism
+    numbers = spark.range(0, shares, 1, shares)
+    return numbers.mapInArrow(partial(_judge, wanted, shares), schema)
+
+
+def _judge(
+    wanted: Open, shares: int, numbers: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    judge = judge_batches(wanted.keys)
+    for batch in numbers:
+        for number in batch.column("id").to_pylist():
+            yield from judge(_rows(wanted, shares, number))
+
+
+def _rows(wanted: Open, shares: int, number: int) -> Iterator[pa.RecordBatch]:
+    """The first row of each open content in a share."""
+    store = Store(wanted.root)
+    settled = _settled(store, wanted, shares, number)
+    for name, file in wanted.files:
+        with store.parquet(name, file) as opened:
+            for group in range(opened.num_row_groups):
+                told = opened.read_row_group(group, ["protocol", "content", "slice"])
+                chosen = _first(told, wanted, shares, number, settled)
+                if not len(chosen):
+                    continue
+                rows = opened.read_row_group(group, ["protocol", "content", "source", "raw"])
+                rows = rows.take(pa.array(chosen)).combine_chunks()
+                settled = pa.concat_arrays([settled, *rows.column("content").chunks])
+                yield from rows.rename_columns(list(WANTED)).to_batches()
+
+
+def _first(
+    told: pa.Table, wanted: Open, shares: int, number: int, settled: pa.Array
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Where contents of a share stand first that are not settled."""
+    content = told.column("content").combine_chunks()
+    fresh = pc.and_(
+        pc.greater(told.column("slice"), wanted.after),
+        pc.less_equal(told.column("slice"), wanted.upto),
+    )
+    open_ = pc.and_(
+        pc.or_(fresh, pc.is_in(content, value_set=wanted.waiting)),
+        pc.is_in(told.column("protocol"), value_set=pa.array(CHECKED)),
+    )
+    mine = _in_share(content, shares, number) & open_.to_numpy()
+    places = np.flatnonzero(
+        mine & ~pc.is_in(content, value_set=settled).to_numpy(zero_copy_only=False)
+    )
+    codes = content.take(pa.array(places)).dictionary_encode().indices.to_numpy()
+    return places[np.unique(codes, return_index=True)[1]]
+
+
+def _in_share(
+    contents: pa.Array, shares: int, number: int
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    prefix = pc.index_in(pc.utf8_slice_codeunits(contents, 0, 2), value_set=_PREFIXES)
+    return np.asarray(prefix.to_numpy() % shares == number)
+
+
+def _settled(store: Store, wanted: Open, shares: int, number: int) -> pa.Array:
+    """Contents of a share that have a verdict, and do not wait for another."""
+    parts = [pa.array([], pa.string())]
+    for name, file in wanted.verdicts:
+        with store.parquet(name, file) as opened:
+            contents = opened.read(["content"]).column("content").combine_chunks()
+        mine = pa.array(_in_share(contents, shares, number))
+        waits = pc.is_in(contents, value_set=wanted.waiting)
+        parts.append(contents.filter(pc.and_not(mine, waits)))
+    return pa.concat_arrays(parts)
