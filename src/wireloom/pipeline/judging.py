@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 
 from wireloom.pipeline.tables import File, Store
 from wireloom.pipeline.verdicts import CHECKED, WANTED, judge_batches
+from wireloom.wire.batch import Array
 
 SHARED_ROWS: Final = 4_000_000
 
@@ -70,41 +71,38 @@ def _rows(wanted: Open, shares: int, number: int) -> Iterator[pa.RecordBatch]:
         with store.parquet(name, file) as opened:
             for group in range(opened.num_row_groups):
                 told = opened.read_row_group(group, ["protocol", "content", "slice"])
-                chosen = _first(told, wanted, shares, number, settled)
-                if not len(chosen):
-                    continue
-                rows = opened.read_row_group(group, ["protocol", "content", "source", "raw"])
-                rows = rows.take(pa.array(chosen)).combine_chunks()
-                settled = pa.concat_arrays([settled, *rows.column("content").chunks])
-                yield from rows.rename_columns(list(WANTED)).to_batches()
+                chosen = pa.array(_first(told, wanted, shares, number, settled))
+                if len(chosen):
+                    named = told.take(chosen)
+                    settled = pa.concat_arrays([settled, *named.column("content").chunks])
+                    rest = opened.read_row_group(group, ["source", "raw"]).take(chosen)
+                    whole = [named["protocol"], named["content"], rest["source"], rest["raw"]]
+                    yield from pa.table(whole, list(WANTED)).combine_chunks().to_batches()
 
 
-def _first(
-    told: pa.Table, wanted: Open, shares: int, number: int, settled: pa.Array
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _first(told: pa.Table, wanted: Open, shares: int, number: int, settled: pa.Array) -> Array:
     """Where contents of a share stand first that are not settled."""
     content = told.column("content").combine_chunks()
     fresh = pc.and_(
         pc.greater(told.column("slice"), wanted.after),
         pc.less_equal(told.column("slice"), wanted.upto),
     )
-    open_ = pc.and_(
-        pc.or_(fresh, pc.is_in(content, value_set=wanted.waiting)),
-        pc.is_in(told.column("protocol"), value_set=pa.array(CHECKED)),
-    )
-    mine = _in_share(content, shares, number) & open_.to_numpy()
-    places = np.flatnonzero(
-        mine & ~pc.is_in(content, value_set=settled).to_numpy(zero_copy_only=False)
-    )
-    codes = content.take(pa.array(places)).dictionary_encode().indices.to_numpy()
-    return places[np.unique(codes, return_index=True)[1]]
+    if len(wanted.waiting):
+        fresh = pc.or_(fresh, pc.is_in(content, value_set=wanted.waiting))
+    checked = pc.is_in(told.column("protocol"), value_set=pa.array(CHECKED))
+    mine = _in_share(content, shares, number)
+    places = np.flatnonzero(mine & pc.and_(fresh, checked).to_numpy())
+    codes = content.take(pa.array(places)).dictionary_encode()
+    first = np.unique(codes.indices.to_numpy(), return_index=True)[1]
+    known = pc.is_in(codes.dictionary, value_set=settled).to_numpy(zero_copy_only=False)
+    found: Array = places[first[~known]]
+    return found
 
 
-def _in_share(
-    contents: pa.Array, shares: int, number: int
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _in_share(contents: pa.Array, shares: int, number: int) -> Array:
     prefix = pc.index_in(pc.utf8_slice_codeunits(contents, 0, 2), value_set=_PREFIXES)
-    return np.asarray(prefix.to_numpy() % shares == number)
+    found: Array = prefix.to_numpy() % shares == number
+    return found
 
 
 def _settled(store: Store, wanted: Open, shares: int, number: int) -> pa.Array:
