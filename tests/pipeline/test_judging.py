@@ -1,0 +1,76 @@
+"""Workers that read the tables themselves say what Spark would, of each content once."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from wireloom.pipeline import declared
+from wireloom.pipeline.judging import Open, judged_by_workers
+from wireloom.pipeline.stages.refine import (
+    KEYS,
+    VERDICTS,
+    Key,
+    Owner,
+    announced,
+    verdicts,
+)
+from wireloom.pipeline.tables import Store
+
+NOBODY = pa.array([], pa.string())
+
+
+@pytest.fixture
+def everything(tables: Path) -> Open:
+    store = Store(tables)
+    files = declared.since(store, after=-1)
+    return Open(store.root, files, [], -1, declared.last_slice(store), NOBODY, _keys(store))
+
+
+def _keys(store: Store) -> dict[str, bytes]:
+    return {
+        row["owner"]: bytes.fromhex(row["public_key"])
+        for _, rows in store.scan(KEYS, ["owner", "public_key"])
+        for row in rows.to_pylist()
+    }
+
+
+def _told(judged: DataFrame) -> list[tuple[str, ...]]:
+    return sorted(
+        (row.protocol, row.content, row.signer or "", row.auth) for row in judged.collect()
+    )
+
+
+def test_workers_and_spark_judge_alike(spark: SparkSession, tables: Path, everything: Open) -> None:
+    by_workers = _told(judged_by_workers(spark, everything, VERDICTS.schema))
+    nothing = spark.createDataFrame([], VERDICTS.schema)
+    frames = declared.decoded(spark, Store(tables))
+    assert by_workers == _told(verdicts(frames, nothing, everything.keys))
+    assert len(by_workers) == len({row[:2] for row in by_workers})
+
+
+def test_what_has_a_verdict_is_left_alone_unless_it_waits(
+    spark: SparkSession, tables: Path, everything: Open
+) -> None:
+    store = Store(tables)
+    settled = everything._replace(
+        verdicts=[(VERDICTS.name, file) for file in store.files(VERDICTS.name)]
+    )
+    assert judged_by_workers(spark, settled, VERDICTS.schema).count() == 0
+    content = store.read(spark, VERDICTS).first().content
+    later = settled._replace(after=settled.upto, waiting=pa.array([content]))
+    (row,) = judged_by_workers(spark, later, VERDICTS.schema).collect()
+    assert row.content == content
+
+
+def test_spark_finds_the_keys_that_a_look_at_the_files_finds(
+    spark: SparkSession, tables: Path
+) -> None:
+    store = Store(tables)
+    known = {
+        Owner(row["protocol"], row["owner"]): Key(row["public_key"], row["first_seen"])
+        for _, rows in store.scan(KEYS, KEYS.arrow.names)
+        for row in rows.to_pylist()
+    }
+    assert announced(declared.decoded(spark, store)) == known
