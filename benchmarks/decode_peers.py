@@ -120,7 +120,7 @@ def decoded(captures: Path) -> pa.Table:
 
 def decode_share(captures: Path, number: int) -> int:
     """Wireloom's way, in one worker of all; how many rows it has."""
-    return pa.Table.from_batches(_decoded(captures, number, CORES)).num_rows
+    return int(pa.Table.from_batches(_decoded(captures, number, CORES)).num_rows)
 
 
 def _decoded(captures: Path, number: int, workers: int) -> Iterator[pa.RecordBatch]:

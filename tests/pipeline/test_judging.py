@@ -58,7 +58,7 @@ def test_what_has_a_verdict_is_left_alone_unless_it_waits(
         verdicts=[(VERDICTS.name, file) for file in store.files(VERDICTS.name)]
     )
     assert judged_by_workers(spark, settled, VERDICTS.schema).count() == 0
-    content = store.read(spark, VERDICTS).first().content
+    content = store.read(spark, VERDICTS).collect()[0].content
     later = settled._replace(after=settled.upto, waiting=pa.array([content]))
     (row,) = judged_by_workers(spark, later, VERDICTS.schema).collect()
     assert row.content == content
