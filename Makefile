@@ -40,8 +40,9 @@ bench: setup ## measure (about 25 minutes), and write benchmarks/RESULTS.md
 	@sh tools/bench_peers.sh
 	python benchmarks/run.py
 
-soak: setup ## kill the pipeline 200 times and compare
+soak: setup ## kill the pipeline 200 times and the servers 50 times, and compare
 	WIRELOOM_KILLS=200 pytest tests/pipeline/test_crash.py
+	WIRELOOM_SERVER_KILLS=50 pytest tests/live/test_crash.py
 
 nightly: setup ## the long damage tests: 200,000 cases a protocol
 	WIRELOOM_CASES=200000 HYPOTHESIS_PROFILE=nightly pytest -n 2 tests/conformance

@@ -59,14 +59,6 @@ def ingest(
     Returns:
         What goes on now; the caller awaits or stops it.
     """
-    spark.dataSource.register(StoringSource)
-    rows = (
-        spark.readStream.format("wireloom_stored")
-        .option("maxRows", max_rows)
-        .option("partitions", spark.sparkContext.defaultParallelism)
-        .option("tables", store.root)
-        .load(str(captures))
-    )
     trigger = {"processingTime": TRIGGER} if continuous else {"availableNow": True}
     # While it watches, what comes does not wait behind the tables that are computed meanwhile.
     spark.sparkContext.setLocalProperty("spark.scheduler.pool", "ingest")
@@ -77,13 +69,26 @@ def ingest(
             told(store_batch(store, batch, number))
 
     query = (
-        rows.writeStream.foreachBatch(take)
+        _written(spark, captures, store, max_rows)
+        .writeStream.foreachBatch(take)
         .option("checkpointLocation", f"{store.root}/_checkpoints/ingest")
         .trigger(**trigger)
         .start()
     )
     spark.sparkContext.setLocalProperty("spark.scheduler.pool", "default")
     return Ingestion(query, turn)
+
+
+def _written(spark: SparkSession, captures: Path, store: Store, max_rows: int) -> DataFrame:
+    """The files that workers write of what comes, as a stream."""
+    spark.dataSource.register(StoringSource)
+    return (
+        spark.readStream.format("wireloom_stored")
+        .option("maxRows", max_rows)
+        .option("partitions", spark.sparkContext.defaultParallelism)
+        .option("tables", store.root)
+        .load(str(captures))
+    )
 
 
 class Ingestion(NamedTuple):
