@@ -84,6 +84,7 @@ class Driver:
         self._connections: dict[int, Connection] = {}
         self._next_line = 1
         self._turn: list[Connection] = []
+        self._spoke: set[Connection] = set()
         self._turn_began_at: float | None = None
         self._holding: dict[Connection, None] = {}
         self._held_items: deque[tuple[int, object]] = deque()
@@ -131,6 +132,7 @@ class Driver:
     def received(self, connection: Connection, raw: bytes, *, is_text: bool) -> None:
         """A whole frame came in."""
         now = time_ns()
+        self._spoke.add(connection)
         event = FrameReceived(connection.line, raw, is_text)
         try:
             commands = self._session.handle(event, now // _NS_PER_MS)
@@ -342,12 +344,17 @@ class Driver:
             self._loop.call_soon(self._end_turn)
 
     def _end_turn(self) -> None:
-        """Sends records to disk and frames to sockets, all that this turn brought."""
+        """Sends records to disk and frames to sockets, all that this turn brought.
+
+        Who spoke is answered last: when a sender hears what became of a message, it has left for
+        its receiver, whatever happens to this process in between.
+        """
         began_at = self._turn_began_at or 0.0
         self._store.commit()
-        for connection in self._turn:
+        for connection in sorted(self._turn, key=self._spoke.__contains__):
             connection.flush()
         self._turn.clear()
+        self._spoke.clear()
         if self._tap is not None:
             self._tap.check()
         self._turn_began_at = None
