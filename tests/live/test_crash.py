@@ -77,6 +77,13 @@ class Load:
         async for message in ben.messages:
             self.heard.add(message.envelope.id)
 
+    async def arrived(self) -> None:
+        """Waits, but not forever, until all that was acknowledged is there."""
+        for _ in range(300):
+            if self.missing == (set(), set()):
+                break
+            await asyncio.sleep(0.1)
+
     @property
     def missing(self) -> tuple[set[int], set[str]]:
         """What was acknowledged and has not arrived."""
@@ -84,7 +91,7 @@ class Load:
 
 
 class Receivers:
-    """Bob and Ben, who come and go; nothing is sent at the moment when they go."""
+    """Bob and Ben, who come and go; nothing is on its way to them at the moment when they go."""
 
     def __init__(self, load: Load, process: Process) -> None:
         self._load = load
@@ -105,7 +112,7 @@ class Receivers:
         assert self._bob is not None
         assert self._ben is not None
         async with self._load.hub_turn, self._load.broker_turn:
-            await asyncio.sleep(0.2)
+            await self._load.arrived()
             await self._bob.close()
             await self._ben.close()
             await asyncio.gather(*self._tasks)
@@ -143,10 +150,7 @@ def test_killed_servers_keep_their_word(spark: SparkSession, tmp_path: Path, see
             await asyncio.sleep(1)
             load.stopping = True
             await asyncio.gather(*tasks)
-            for _ in range(300):
-                if load.missing == (set(), set()):
-                    break
-                await asyncio.sleep(0.1)
+            await load.arrived()
             found = await ada.discover("*")
             assert BOB in {actor.actor_address for actor in found.actors}
             assert (await ada.publish("news", "line", -1)).subscriber_count == 1
