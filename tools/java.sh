@@ -16,20 +16,5 @@ for java in "${JAVA_HOME:-/nonexistent}/bin/java" java; do
     fi
 done
 
-package=openjdk-17-jre-headless
-if command -v apt-get >/dev/null 2>&1; then
-    if [ "$(id -u)" -eq 0 ]; then
-        sudo=""
-    elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
-        sudo="sudo -n"
-    else
-        echo "Java 17 or newer is missing. Type: sudo apt-get install $package" >&2
-        exit 1
-    fi
-    echo "Installing $package"
-    $sudo apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$package"
-else
-    echo "Java 17 or newer is missing. Install a JRE of version 17 or 21 and put it on the PATH." >&2
-    exit 1
-fi
+exec sh "$(dirname "$0")/apt.sh" "Java 17 or newer" openjdk-17-jre-headless \
+    "Install a JRE of version 17 or 21 and put it on the PATH."

@@ -164,7 +164,12 @@ def few(store: Store, *, after: int) -> bool:
     """Whether what came after a slice is little enough to be gathered in one place."""
     if after < 0:
         return False
-    return sum(file.rows for _, file in since(store, after=after)) <= FEW
+    return count(store, after=after) <= FEW
+
+
+def count(store: Store, *, after: int) -> int:
+    """How many rows the files have that hold what came after a slice."""
+    return sum(file.rows for _, file in since(store, after=after))
 
 
 def since(store: Store, *, after: int) -> list[tuple[str, File]]:

@@ -88,7 +88,7 @@ def refine(spark: SparkSession, store: Store) -> None:
     if declared.few(store, after=start):
         _refine_few(spark, store, start, upto)
     else:
-        if sum(file.rows for _, file in declared.since(store, after=start)) <= SHARED_ROWS:
+        if declared.count(store, after=start) <= SHARED_ROWS:
             found = _announced_by_few(
                 declared.gathered(store, _ANNOUNCED, after=start, upto=upto, where=_HAS_KEY)
             )
@@ -129,33 +129,26 @@ def _judge_many(
     spark: SparkSession, store: Store, waiting: pa.Array, start: int, upto: int
 ) -> None:
     """Judges, by Spark, contents that have no verdict and those that wait for a key."""
+    again = f.broadcast(framed(spark, pa.table({"content": waiting})))
     if start < 0:
         settled = spark.createDataFrame([], VERDICTS.schema)
     else:
         settled = store.read(spark, VERDICTS)
-    frames = declared.decoded(spark, store, after=start, upto=upto)
-    anew = start < 0 or len(waiting)
     if len(waiting):
-        again = framed(spark, pa.table({"content": waiting}))
-        settled = settled.join(f.broadcast(again), "content", "left_anti").select(settled.columns)
-        all_frames = declared.decoded(spark, store, upto=upto)
-        frames = frames.union(
-            all_frames.join(f.broadcast(again), "content", "left_semi").select(frames.columns)
-        )
-    open_ = Open(
-        store.root,
-        declared.since(store, after=-1 if len(waiting) else start),
-        [(VERDICTS.name, file) for file in store.files(VERDICTS.name) if start >= 0],
-        start,
-        upto,
-        waiting,
-        _public(store),
-    )
-    if sum(file.rows for _, file in open_.files) <= SHARED_ROWS:
+        settled = settled.join(again, "content", "left_anti").select(settled.columns)
+    first = -1 if len(waiting) else start
+    if declared.count(store, after=first) <= SHARED_ROWS:
+        files = declared.since(store, after=first)
+        given = [(VERDICTS.name, file) for file in store.files(VERDICTS.name) if start >= 0]
+        open_ = Open(store.root, files, given, start, upto, waiting, _public(store))
         judged = judged_by_workers(spark, open_, VERDICTS.schema)
     else:
-        judged = verdicts(frames, settled, open_.keys)
-    if anew:
+        frames = declared.decoded(spark, store, after=start, upto=upto)
+        if len(waiting):
+            waited = declared.decoded(spark, store, upto=upto).join(again, "content", "left_semi")
+            frames = frames.union(waited.select(frames.columns))
+        judged = verdicts(frames, settled, _public(store))
+    if start < 0 or len(waiting):
         store.replace(VERDICTS, settled.union(judged), app=APP, version=upto, also={REJUDGED: upto})
     else:
         store.append(VERDICTS, judged, app=APP, version=upto)

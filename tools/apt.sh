@@ -1,0 +1,25 @@
+#!/bin/sh
+# Installs a Debian package where that is allowed, otherwise says what a person has to do, and stops.
+#
+# usage: sh tools/apt.sh WHAT PACKAGE ELSE
+#   WHAT     what is missing, for a person
+#   PACKAGE  the package that has it
+#   ELSE     what to do on a machine without apt
+set -eu
+
+what=$1 package=$2 otherwise=$3
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "$what is missing. $otherwise" >&2
+    exit 1
+fi
+if [ "$(id -u)" -eq 0 ]; then
+    sudo=""
+elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+    sudo="sudo -n"
+else
+    echo "$what is missing. Type: sudo apt-get install $package" >&2
+    exit 1
+fi
+echo "Installing $package"
+$sudo apt-get update -qq
+DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$package"
