@@ -4,10 +4,10 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java chromium demo test check bench soak nightly format docs clean
+.PHONY: help setup java chromium demo test check bench bench-peers soak autobahn nightly format docs clean
 
 help: ## print this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 setup: .venv/ready java ## install all that is needed (every other target does this first)
 
@@ -36,13 +36,20 @@ check: setup ## format, lint, types, import contracts, spelling, generated docs
 	codespell src tests docs tools benchmarks README.md CONTRIBUTING.md CHANGELOG.md
 	python tools/docs.py --check
 
-bench: setup ## measure (about 25 minutes), and write benchmarks/RESULTS.md
-	@sh tools/bench_peers.sh
+bench: setup bench-peers ## measure (about 30 minutes), and write benchmarks/RESULTS.md
 	python benchmarks/run.py
 
-soak: setup ## kill the pipeline 200 times and the servers 50 times, and compare
-	WIRELOOM_KILLS=200 pytest tests/pipeline/test_crash.py
+bench-peers: ## install what the measurements compare with
+	@sh tools/bench_peers.sh
+
+soak: setup ## an hour of load, 50 kills of the servers, 200 of the pipeline (about three hours)
+	WIRELOOM_SOAK_SECONDS=3600 pytest tests/live/test_soak.py
 	WIRELOOM_SERVER_KILLS=50 pytest tests/live/test_crash.py
+	WIRELOOM_KILLS=200 pytest tests/pipeline/test_crash.py
+
+autobahn: setup ## the Autobahn fuzzing client against the WebSocket link (about 10 minutes)
+	@sh tools/autobahn.sh .autobahn
+	python tools/autobahn.py .autobahn
 
 nightly: setup ## the long damage tests: 200,000 cases a protocol
 	WIRELOOM_CASES=200000 HYPOTHESIS_PROFILE=nightly pytest -n 2 tests/conformance

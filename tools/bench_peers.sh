@@ -1,21 +1,32 @@
 #!/bin/sh
-# Installs tshark, which the benchmarks compare with, where apt is allowed to. Without it they
-# run all the same and say that it is not installed.
-set -eu
+# Installs what the benchmarks compare with: from Debian where apt is allowed, from npm and PyPI into
+# benchmarks/.peers. What cannot be had is left out: its lines of the results stay empty.
+set -u
 
-if command -v tshark >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
-    exit 0
+here=$(cd "$(dirname "$0")" && pwd)
+peers="$here/../benchmarks/.peers"
+PATH="$PATH:/usr/sbin"
+
+fetch() { # COMMAND PACKAGES
+    command -v "$1" >/dev/null 2>&1 || sh "$here/apt.sh" "$1" "$2" "Install it." ||
+        echo "The benchmarks do without $1." >&2
+}
+fetch cc "gcc libc6-dev"
+fetch tshark tshark
+fetch nats-server nats-server
+fetch mosquitto mosquitto
+fetch npm "nodejs npm"
+
+mkdir -p "$peers"
+if [ ! -e "$peers/node_modules" ]; then
+    echo "Installing Socket.IO"
+    npm install --silent --no-audit --no-fund --prefix "$peers" socket.io@4.8.1 ||
+        echo "The benchmarks do without Socket.IO." >&2
 fi
-if [ "$(id -u)" -eq 0 ]; then
-    sudo=""
-elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
-    sudo="sudo -n"
-else
-    exit 0
-fi
-echo "Installing tshark"
-if ! { $sudo apt-get update -qq &&
-    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends tshark; }
-then
-    echo "tshark cannot be installed: its line of the results stays empty." >&2
+if [ ! -e "$peers/venv/ready" ]; then
+    echo "Installing crossbar and python-socketio"
+    { python3 -m venv "$peers/venv" &&
+        "$peers/venv/bin/pip" install -q --disable-pip-version-check --no-deps \
+            -r "$here/../benchmarks/peers.txt" &&
+        touch "$peers/venv/ready"; } || echo "The benchmarks do without both." >&2
 fi

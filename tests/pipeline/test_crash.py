@@ -1,6 +1,7 @@
 """A run that is killed at any moment loses nothing and doubles nothing."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,33 +11,40 @@ from random import Random
 
 from pyspark.sql import SparkSession
 
-from support.corpus import fates, generated, same_tables, truth
+from support.corpus import cut, fates, generated, same_tables, truth
 from wireloom.pipeline.run import run
 from wireloom.pipeline.tables import Store
 
-KILLS = int(os.environ.get("WIRELOOM_KILLS", "5"))
+KILLS = int(os.environ.get("WIRELOOM_KILLS", "4"))
+MOMENTS = ((3, 6), (3, 6), (5, 9), (8, 20))
+"""Seconds after the start of a run: most of them while frames come in, some near the end."""
+
 COMMAND = [sys.executable, "-c", "from wireloom.cli.main import main; main()", "pipeline", "run"]
 
 
 def test_killed_runs_leave_the_tables_of_an_undisturbed_one(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    generated(tmp_path, frames=1000, seed=11)
+    corpus = generated(tmp_path / "corpus", frames=1000, seed=11)
+    captures = tmp_path / "captures"
+    captures.mkdir()
     random = Random(11)
     killed = 0
-    for _ in range(KILLS):
+    for part in cut(corpus / "captures", tmp_path / "parts", KILLS):
+        for path in part:
+            shutil.copy(path, captures)
         process = subprocess.Popen(
             [*COMMAND, "--data", str(tmp_path)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        time.sleep(random.uniform(3, 10))
+        time.sleep(random.uniform(*random.choice(MOMENTS)))
         killed += process.poll() is None
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    run(spark, tmp_path / "captures", Store(tmp_path / "tables"))
-    run(spark, tmp_path / "captures", Store(tmp_path / "undisturbed"))
+    run(spark, captures, Store(tmp_path / "tables"))
+    run(spark, captures, Store(tmp_path / "undisturbed"))
     assert killed > 0
-    assert fates(tmp_path / "tables") == truth(tmp_path)
+    assert fates(tmp_path / "tables") == truth(corpus)
     same_tables(tmp_path / "tables", tmp_path / "undisturbed")

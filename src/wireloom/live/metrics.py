@@ -211,5 +211,6 @@ DEPTHS: Final = {
     "capture_waiting": "Frames that wait for the capture log.",
     "capture_failing": "1 while the capture log does not take frames.",
     "overloaded": "1 while the node does not read.",
+    "tasks": "Tasks of the event loop: a few, and one for each page that is asked for.",
 }
 """Gauges, and what they tell."""

@@ -160,6 +160,7 @@ class Node:
         gauges: dict[str, Callable[[], float]] = {
             "store_waiting": lambda: self._store.waiting,
             "overloaded": lambda: bool(self._overloads),
+            "tasks": lambda: len(asyncio.all_tasks()),
         }
         tap = self._tap
         if tap is not None:

@@ -20,6 +20,7 @@ class Process:
         self.process = process
         where = dict(line.split(" ") for line in ready.read_text().splitlines())
         self.hub, self.broker = where["signalhub"], where["cthun"]
+        self.metrics = where.get("metrics", "")
 
     def kill(self) -> None:
         self.process.kill()
@@ -28,7 +29,12 @@ class Process:
 
 @contextmanager
 def serving(
-    folder: Path, hub_port: int = 0, broker_port: int = 0, env: dict[str, str] | None = None
+    folder: Path,
+    hub_port: int = 0,
+    broker_port: int = 0,
+    env: dict[str, str] | None = None,
+    *,
+    metrics: bool = False,
 ) -> Iterator[Process]:
     ready = folder / "ready"
     ready.unlink(missing_ok=True)
@@ -36,7 +42,7 @@ def serving(
     command += [
         f"--signalhub-listen=127.0.0.1:{hub_port}",
         f"--cthun-listen=127.0.0.1:{broker_port}",
-        "--metrics-listen=",
+        f"--metrics-listen={'127.0.0.1:0' if metrics else ''}",
         f"--data={folder / 'data'}",
         f"--ready-file={ready}",
     ]

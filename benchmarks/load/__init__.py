@@ -1,0 +1,1 @@
+"""Load for servers, and what it takes to compare ours with others."""

@@ -1,0 +1,154 @@
+"""How the servers that we compare with are spoken to: the same load in each one's own words."""
+
+import json
+from typing import Any, Final
+
+from load.generator import NUMBER, Line, Scene
+from load.talk import Talk, WebSocket, framed
+
+TOPIC: Final = "bench"
+MARKER: Final = b"once-a-message"
+PAYLOAD: Final = {"id": NUMBER, "text": MARKER.decode() + "x" * 190}
+"""With each one's frame around it, about as large as what our own servers deliver."""
+
+TEXT: Final = json.dumps(PAYLOAD, separators=(",", ":"))
+
+
+class Nats:
+    """nats-server: text over TCP."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    def fan_out(self, subscribers: int) -> Scene:
+        """One publishes, many have subscribed."""
+        lines = [Line(self._subscribed().socket, MARKER) for _ in range(subscribers)]
+        sender = Line(self._connected().socket, is_timed=False)
+        frame = f"PUB {TOPIC} {len(TEXT)}\r\n{TEXT}\r\n".encode()
+        return Scene([*lines, sender], sender, frame, subscribers)
+
+    def send(self) -> Scene:
+        """One sends to another."""
+        return self.fan_out(1)
+
+    def _connected(self) -> Talk:
+        talk = Talk(self._port)
+        talk.line()
+        talk.say(b'CONNECT {"verbose":false,"pedantic":false}\r\nPING\r\n')
+        while talk.line() != b"PONG":
+            pass
+        return talk
+
+    def _subscribed(self) -> Talk:
+        talk = self._connected()
+        talk.say(f"SUB {TOPIC} 1\r\nPING\r\n".encode())
+        talk.line()
+        return talk
+
+
+class Mosquitto:
+    """Mosquitto: MQTT 3.1.1 over TCP, quality of service 0."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    def fan_out(self, subscribers: int) -> Scene:
+        """One publishes, many have subscribed."""
+        lines = [Line(self._subscribed().socket, MARKER) for _ in range(subscribers)]
+        sender = Line(self._connected().socket, is_timed=False)
+        frame = _mqtt(0x30, _mqtt_text(TOPIC) + TEXT.encode())
+        return Scene([*lines, sender], sender, frame, subscribers)
+
+    def send(self) -> Scene:
+        """One sends to another."""
+        return self.fan_out(1)
+
+    def _connected(self) -> Talk:
+        talk = Talk(self._port)
+        talk.say(_mqtt(0x10, _mqtt_text("MQTT") + b"\x04\x02\x00\x00" + _mqtt_text("")))
+        talk.take(4)
+        return talk
+
+    def _subscribed(self) -> Talk:
+        talk = self._connected()
+        talk.say(_mqtt(0x82, b"\x00\x01" + _mqtt_text(TOPIC) + b"\x00"))
+        talk.take(5)
+        return talk
+
+
+class SocketIo:
+    """Socket.IO, on node or in Python: `socketio_app.cjs` and `socketio_app.py`."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    def fan_out(self, subscribers: int) -> Scene:
+        """One publishes, many have subscribed."""
+        lines = []
+        for _ in range(subscribers):
+            line = self._connected()
+            line.tell(b'421["subscribe","bench"]')
+            line.hear()
+            lines.append(Line(line.socket, MARKER))
+        sender = Line(self._connected().socket, is_timed=False)
+        frame = framed(f'42["publish",{TEXT}]'.encode())
+        return Scene([*lines, sender], sender, frame, subscribers)
+
+    def send(self) -> Scene:
+        """One sends to another and hears that it was."""
+        receiver = self._connected()
+        receiver.tell(b'421["subscribe","bench"]')
+        receiver.hear()
+        sender = Line(self._connected().socket, b'["sent"]', is_timed=False)
+        frame = framed(f'42{NUMBER}["send",{TEXT}]'.encode())
+        return Scene([Line(receiver.socket, MARKER), sender], sender, frame, 2)
+
+    def _connected(self) -> WebSocket:
+        line = WebSocket(self._port, "/socket.io/?EIO=4&transport=websocket")
+        line.hear()
+        line.tell(b"40").hear()
+        return line
+
+
+class Crossbar:
+    """Crossbar: WAMP in JSON over WebSocket."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    def fan_out(self, subscribers: int) -> Scene:
+        """One publishes, many have subscribed."""
+        lines = []
+        for _ in range(subscribers):
+            line = self._connected()
+            line.tell(_json([32, 1, {}, TOPIC])).hear()
+            lines.append(Line(line.socket, MARKER))
+        sender = Line(self._connected().socket, is_timed=False)
+        frame = framed(_json([16, 1, {}, TOPIC, [PAYLOAD]]))
+        return Scene([*lines, sender], sender, frame, subscribers)
+
+    def send(self) -> Scene:
+        """One sends to another."""
+        return self.fan_out(1)
+
+    def _connected(self) -> WebSocket:
+        line = WebSocket(self._port, "/ws", "wamp.2.json")
+        roles: dict[str, Any] = {"publisher": {}, "subscriber": {}}
+        line.tell(_json([1, "bench", {"roles": roles}])).hear()
+        return line
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _mqtt(head: int, body: bytes) -> bytes:
+    size, length = len(body), bytearray()
+    while size > 0x7F:
+        length.append(size & 0x7F | 0x80)
+        size >>= 7
+    return bytes([head]) + bytes(length) + bytes([size]) + body
+
+
+def _mqtt_text(text: str) -> bytes:
+    return len(text).to_bytes(2, "big") + text.encode()

@@ -1,0 +1,110 @@
+"""Runs the Autobahn fuzzing client against the WebSocket link.
+
+usage: python tools/autobahn.py FOLDER
+
+FOLDER is where `autobahn.sh` has installed the suite; its report is left there in `report/`. All
+cases run but those of compression, which the link does not offer. The link's end says back what
+it hears, as the suite wants it.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import uvloop
+
+from wireloom.live.driver import Driver
+from wireloom.live.endpoints import bound
+from wireloom.live.config import take_address
+from wireloom.live.links.connection import LinkLimits
+from wireloom.live.links.handshake import Gatekeeper
+from wireloom.live.links.websocket import WebSocketLink
+from wireloom.live.store import RecordStore
+from wireloom.wire.outcome import Outcome
+from wireloom.wire.session import Command, Conclude, Event, FrameReceived, Send, Store
+
+LARGEST: Final = 32 << 20
+"""The suite sends messages of 16 MiB."""
+
+PASSED: Final = {"OK", "NON-STRICT", "INFORMATIONAL"}
+"""What the suite calls right, allowed, or a matter of taste."""
+
+
+class EchoSession:
+    """Says back what it hears."""
+
+    def restore(self, records: Iterable[Store], now_ms: int) -> Sequence[Command]:
+        """Nothing was kept."""
+        del records, now_ms
+        return ()
+
+    def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
+        """Sends every frame back."""
+        del now_ms
+        if isinstance(event, FrameReceived):
+            return (
+                Conclude(Outcome.ACCEPTED, None, None, "echo"),
+                Send(event.line, event.raw, event.text, Outcome.DELIVERED),
+            )
+        return ()
+
+
+async def main(folder: Path) -> int:
+    """Runs all cases; gives the number of those that failed."""
+    address = take_address("127.0.0.1:0", "listen")
+    assert address is not None
+    with TemporaryDirectory() as data:
+        store = RecordStore(Path(data) / "store.db")
+        driver = Driver("echo", EchoSession(), store=store)
+        driver.start()
+        gatekeeper = Gatekeeper("/", origins=(), is_local=True)
+        link = WebSocketLink(driver, gatekeeper, limits=LinkLimits(max_frame_size=LARGEST))
+        listening = bound(address, "listen")
+        await link.listen(listening)
+        await _fuzz(folder, listening.getsockname()[1])
+        link.stop()
+        await driver.stop(1)
+        store.close()
+    return _told(json.loads((folder / "report" / "index.json").read_text())["wireloom"])
+
+
+async def _fuzz(folder: Path, port: int) -> None:
+    plan = {
+        "outdir": str(folder / "report"),
+        "servers": [{"agent": "wireloom", "url": f"ws://127.0.0.1:{port}/"}],
+        "cases": ["*"],
+        "exclude-cases": ["12.*", "13.*"],
+        "exclude-agent-cases": {},
+    }
+    (folder / "plan.json").write_text(json.dumps(plan))
+    script = "from autobahntestsuite.wstest import run; run()"
+    command = ("-c", script, "-m", "fuzzingclient", "-s", str(folder / "plan.json"))
+    process = await asyncio.create_subprocess_exec(
+        str(folder / "python"), *command, stdout=asyncio.subprocess.PIPE, cwd=folder
+    )
+    assert process.stdout is not None
+    async for line in process.stdout:
+        if line.startswith(b"Running test case"):
+            print("\r" + line.decode().strip()[:90], end="", flush=True)
+    print()
+    await process.wait()
+
+
+def _told(cases: dict[str, dict[str, Any]]) -> int:
+    failed = {
+        name: case
+        for name, case in cases.items()
+        if not {case["behavior"], case["behaviorClose"]} <= PASSED
+    }
+    for name, case in failed.items():
+        print(f"case {name}: {case['behavior']}, close: {case['behaviorClose']}")
+    print(f"{len(cases) - len(failed)} passed, {len(failed)} failed")
+    return len(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(1 if uvloop.run(main(Path(sys.argv[1]).resolve())) else 0)
