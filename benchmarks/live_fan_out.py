@@ -6,6 +6,7 @@ and the publisher hears of each message; the others send the same bytes to all. 
 lost. Every server has the first core, the load the second; they take turns.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
@@ -25,7 +26,7 @@ def measure() -> list[Figure]:
     return [*_publish(1_000, 4, many), *_publish(100, 8, some)]
 
 
-def _publish(subscribers: int, window: int, goals: dict[str, float | None]) -> list[Figure]:
+def _publish(subscribers: int, window: int, goals: Mapping[str, float | None]) -> list[Figure]:
     contestants = [
         Contestant(HUB, servers.hub, lambda port: Hub(port).fan_out(subscribers)),
         Contestant(

@@ -28,7 +28,9 @@ def measure() -> list[Figure]:
     """The figures."""
     with servers.load_aside():
         return [
-            _half_load("publish to 100 subscribers", servers.hub, lambda port: Hub(port).fan_out(100), 8),
+            _half_load(
+                "publish to 100 subscribers", servers.hub, lambda port: Hub(port).fan_out(100), 8
+            ),
             _half_load("hub:send", servers.hub, lambda port: Hub(port).send(), 128),
             _half_load("Cthun, one to one", servers.broker, lambda port: Broker(port).send(), 128),
             _stalled(),

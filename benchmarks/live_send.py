@@ -21,7 +21,9 @@ def measure() -> list[Figure]:
     broker = Contestant("broker", servers.broker, lambda port: Broker(port).send())
     return [
         *_send(hub, "send with acknowledgement", {"Socket.IO": 2.0}),
-        *_send(broker, "Cthun, one to one", {"nats-server": 0.4, "Mosquitto": 3.0, "crossbar": 30.0}),
+        *_send(
+            broker, "Cthun, one to one", {"nats-server": 0.4, "Mosquitto": 3.0, "crossbar": 30.0}
+        ),
     ]
 
 

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 import uvloop
 
+from wireloom.live.config import take_address
 from wireloom.live.driver import Driver
 from wireloom.live.endpoints import bound
-from wireloom.live.config import take_address
 from wireloom.live.links.connection import LinkLimits
 from wireloom.live.links.handshake import Gatekeeper
 from wireloom.live.links.websocket import WebSocketLink

@@ -183,7 +183,7 @@ def run(
 
 def _first_number() -> int:
     """No number is sent twice: they begin at the time in microseconds."""
-    return time_ns() // 1_000 % 10 ** len(NUMBER)
+    return time_ns() // 1_000 % int("1" + "0" * len(NUMBER))
 
 
 def _line(line: Line) -> _Line:
@@ -212,6 +212,7 @@ def _library() -> ctypes.CDLL:
     built = BUILT / f"generator-{hashlib.sha256(text).hexdigest()[:12]}.so"
     if not built.exists():
         BUILT.mkdir(exist_ok=True)
-        command = ["cc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", built, SOURCE]
+        options = ("-O2", "-Wall", "-Wextra", "-shared", "-fPIC")
+        command = ["cc", *options, "-o", str(built), str(SOURCE)]
         subprocess.run(command, check=True)
     return ctypes.CDLL(str(built))

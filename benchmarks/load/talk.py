@@ -28,7 +28,7 @@ class Talk:
         """All up to an end, which is taken too."""
         while (at := self._read.find(end)) < 0:
             self._more()
-        return self.take(at + len(end))[:-len(end)]
+        return self.take(at + len(end))[: -len(end)]
 
     def take(self, size: int) -> bytes:
         """So many bytes."""

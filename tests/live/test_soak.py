@@ -21,7 +21,7 @@ from live.clients.test_hub import QUICK
 from wireloom.live.clients import errors
 from wireloom.live.clients.cthun import CthunClient
 from wireloom.live.clients.hub import HubClient
-from wireloom.protocols.signalhub.codec import ContentType
+from wireloom.protocols.signalhub.constants import ContentType
 
 SECONDS = int(os.environ.get("WIRELOOM_SOAK_SECONDS", "120"))
 SAMPLES = 24
@@ -215,7 +215,11 @@ class Watcher:
         found = set()
         for (name, labels), value in (await self.metrics()).items():
             label = dict(labels)
-            if name == "wireloom_frames_received_total" and label["outcome"] == "rejected" and value:
+            if (
+                name == "wireloom_frames_received_total"
+                and label["outcome"] == "rejected"
+                and value
+            ):
                 found.add((label["protocol"], label["reason"]))
         return found
 

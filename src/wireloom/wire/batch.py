@@ -240,14 +240,14 @@ def completed(ours: pa.RecordBatch, theirs: pa.RecordBatch, at: Array) -> pa.Rec
     """
     exchanged = _spliced(at) if len(at) * FEW < len(ours) else _taken(at, len(ours))
     columns = [
-        _filled(one, other, exchanged)
+        _filled(one, other, at, exchanged)
         for one, other in zip(ours.columns, theirs.columns, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=ours.schema)
 
 
 Exchange = Callable[[pa.Array, pa.Array], pa.Array]
-"""Puts values of the second array in their places in the first."""
+"""Puts values of the second array in their places in the first, which are null there."""
 
 
 def _taken(at: Array, count: int) -> Exchange:
@@ -265,24 +265,29 @@ def _spliced(at: Array) -> Exchange:
     def exchanged(ours: pa.Array, theirs: pa.Array) -> pa.Array:
         parts: list[pa.Array] = []
         begin = 0
-        for place, end in enumerate(ends):
-            parts += ours.slice(begin, end - begin), theirs.slice(place, 1)
-            begin = end + 1
+        for place in pc.indices_nonzero(theirs.is_valid()).to_pylist():
+            parts += ours.slice(begin, ends[place] - begin), theirs.slice(place, 1)
+            begin = ends[place] + 1
         return pa.concat_arrays([*parts, ours.slice(begin)])
 
     return exchanged
 
 
-def _filled(ours: pa.Array, theirs: pa.Array, exchanged: Exchange) -> pa.Array:
+def _filled(ours: pa.Array, theirs: pa.Array, at: Array, exchanged: Exchange) -> pa.Array:
     """Only what is not null on both sides is copied: most fields of a struct are."""
     if theirs.null_count == len(theirs):
         return ours
     if not pa.types.is_struct(ours.type):
         return exchanged(ours, theirs)
-    fields = range(ours.type.num_fields)
-    children = [_filled(ours.field(i), theirs.field(i), exchanged) for i in fields]
-    valid = exchanged(ours.is_valid(), theirs.is_valid())
-    return pa.Array.from_buffers(ours.type, len(ours), [valid.buffers()[1]], children=children)
+    # Flattened, fields of a null struct are null; as they lie they may be anything.
+    children = [
+        _filled(ours.field(place), other, at, exchanged)
+        for place, other in enumerate(theirs.flatten())
+    ]
+    valid = ours.is_valid().to_numpy(zero_copy_only=False)
+    valid[at] = theirs.is_valid()
+    bits = pa.array(valid).buffers()[1]
+    return pa.Array.from_buffers(ours.type, len(ours), [bits], children=children)
 
 
 def hexed(data: pa.Buffer) -> pa.Buffer:
