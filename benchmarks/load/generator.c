@@ -130,7 +130,7 @@ static int answer(struct line *line, long times)
 /* Puts frames behind each other; gives their number. */
 static long fill(const struct plan *plan, char *out, long allowed, long number)
 {
-    long room = WRITE_SIZE / plan->frame_length;
+    long room = 1;
     long count = allowed < room ? allowed : room;
     for (long i = 0; i < count; i++) {
         char *frame = out + i * plan->frame_length;
@@ -228,7 +228,10 @@ void run(struct line *lines, int count, const struct plan *plan, struct result *
     state.begin = state.at = state.last_seen = now();
     while (!is_done(&state)) {
         if (state.at - state.begin < plan->seconds)
-            put(&state);
+            while (state.pending == 0 && allowed(&state) > 0) {
+                put(&state);
+                push(&state);
+            }
         push(&state);
         int ready = epoll_pwait2(state.poll, events, EVENTS, &sleep, NULL);
         state.at = now();

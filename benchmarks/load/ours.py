@@ -38,7 +38,7 @@ class Hub:
         publisher = "@(bench/publisher)"
         sender = self._sender(publisher, b'"hub:published"')
         body = {"topic": TOPIC, "message": {"type": "line", "payload": {"text": FIELD}}}
-        frame = framed(_hub("hub:publish", publisher, body, id=NUMBERED))
+        frame = framed(_hub("hub:publish", publisher, body, id=NUMBERED, pattern="tell"))
         return Scene([*lines, sender], sender, frame, subscribers + 1)
 
     def send(self) -> Scene:

@@ -8,7 +8,9 @@ worker reads must not be too much; beyond `SHARED_ROWS` Spark brings equal conte
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 from typing import Final, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from wireloom.pipeline.tables import File, Store
-from wireloom.pipeline.verdicts import CHECKED, WANTED, judge_batches
+from wireloom.pipeline.verdicts import CHECKED, SCHEMA, WANTED, judge_batches
 from wireloom.wire.batch import Array
 
 SHARED_ROWS: Final = 4_000_000
@@ -50,8 +52,18 @@ class Open(NamedTuple):
 def judged_by_workers(spark: SparkSession, wanted: Open, schema: StructType) -> DataFrame:
     """The verdicts that are missing."""
     shares = spark.sparkContext.defaultParallelism
-    numbers = spark.range(0, shares, 1, shares)
-    return numbers.mapInArrow(partial(_judge, wanted, shares), schema)
+    return _numbers(spark, shares).mapInArrow(partial(_judge, wanted, shares), schema)
+
+
+def stored_by_workers(spark: SparkSession, wanted: Open, name: str) -> list[str]:
+    """The same in files below a table, which are not part of it before they are committed."""
+    shares = spark.sparkContext.defaultParallelism
+    files = _numbers(spark, shares).mapInArrow(partial(_store, wanted, shares, name), "path string")
+    return [row.path for row in files.collect()]
+
+
+def _numbers(spark: SparkSession, shares: int) -> DataFrame:
+    return spark.range(0, shares, 1, shares)
 
 
 def _judge(
@@ -61,6 +73,19 @@ def _judge(
     for batch in numbers:
         for number in batch.column("id").to_pylist():
             yield from judge(_rows(wanted, shares, number))
+
+
+def _store(
+    wanted: Open, shares: int, name: str, numbers: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    judged = _judge(wanted, shares, numbers)
+    first = next(judged, None)
+    if first is not None:
+        path = f"{uuid4().hex}.parquet"
+        with Store(wanted.root).writer(name, path, SCHEMA) as writer:
+            for batch in chain([first], judged):
+                writer.write_batch(batch)
+        yield pa.RecordBatch.from_pylist([{"path": path}])
 
 
 def _rows(wanted: Open, shares: int, number: int) -> Iterator[pa.RecordBatch]:

@@ -20,7 +20,7 @@ from wireloom.pipeline.stages.tidy import tidy
 from wireloom.pipeline.tables import Column, Store, Table
 
 POLL_SECONDS: Final = 0.05
-REST: Final = 6
+REST: Final = 10
 """While frames come: for how many times as long as one table's turn took, no other has its turn."""
 
 RUNS: Final = Table(

@@ -6,7 +6,7 @@ clock and no source of chance of its own, so one session runs on sockets, on a s
 and in a test that reads like a transcript.
 
 Commands are performed in their order. What a `Store` or `Forget` writes is on disk before
-any later `Send`, `Close` or `Deliver` of the same answer is performed: what a session
+any later `Send`, `Spread`, `Close` or `Deliver` of the same answer is performed: what a session
 promises on the wire, it can keep after a crash.
 
 A `FrameReceived` is answered with exactly one `Conclude`: every frame has one outcome.
@@ -96,6 +96,17 @@ class Send(NamedTuple):
     """For the capture: what leaving means for the frame, where it means something."""
 
 
+class Spread(NamedTuple):
+    """Many frames are to leave, one on each line: as many `Send`s, for less."""
+
+    lines: Sequence[Line]
+    raws: Sequence[bytes]
+    """As many as there are lines."""
+
+    text: bool = False
+    outcome: Outcome | None = None
+
+
 class Close(NamedTuple):
     """A connection is to end, after what was sent on it has left."""
 
@@ -146,7 +157,7 @@ class Conclude(NamedTuple):
     """Which of the protocol's listed types it has, for the counters; None for any other."""
 
 
-Command = Send | Close | WakeAt | Store | Forget | Deliver | Conclude
+Command = Send | Spread | Close | WakeAt | Store | Forget | Deliver | Conclude
 
 
 class Session(Protocol):

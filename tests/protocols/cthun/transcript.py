@@ -19,6 +19,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from protocols.cthun.samples import APPLICATION
+from support.commands import singly
 from wireloom.protocols.cthun.codec import decode, encode
 from wireloom.protocols.cthun.constants import BROKER_URI, MessageType
 from wireloom.protocols.cthun.messages import (
@@ -204,7 +205,7 @@ class Stage:
 
     def handle(self, event: Event) -> None:
         """Tells the session; holds it to its contract; does what it wants."""
-        commands = self.session.handle(event, self.now_ms)
+        commands = singly(self.session.handle(event, self.now_ms))
         conclusions = [command for command in commands if isinstance(command, Conclude)]
         assert len(conclusions) == isinstance(event, FrameReceived)
         for conclusion in conclusions:

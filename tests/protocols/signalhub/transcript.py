@@ -21,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from support.commands import singly
 from wireloom.protocols.signalhub import codec, layout
 from wireloom.protocols.signalhub.envelope import SharedMessage, emitted
 from wireloom.protocols.signalhub.session import HubSession
@@ -106,7 +107,7 @@ class Transcript:
 
     def happens(self, event: Event) -> None:
         """Tells the hub of an event and performs what it wants."""
-        commands = self.session.handle(event, self.now_ms)
+        commands = singly(self.session.handle(event, self.now_ms))
         outcomes = [one for one in commands if isinstance(one, Conclude)]
         assert len(outcomes) == isinstance(event, FrameReceived)
         self.performs(commands)

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from wireloom.pipeline import declared
-from wireloom.pipeline.judging import SHARED_ROWS, Open, judged_by_workers
+from wireloom.pipeline.judging import SHARED_ROWS, Open, judged_by_workers, stored_by_workers
 from wireloom.pipeline.spark import framed
 from wireloom.pipeline.tables import Column, Store, Table
 from wireloom.pipeline.verdicts import CHECKED, SCHEMA, WANTED, judge_batches
@@ -129,29 +129,41 @@ def _judge_many(
     spark: SparkSession, store: Store, waiting: pa.Array, start: int, upto: int
 ) -> None:
     """Judges, by Spark, contents that have no verdict and those that wait for a key."""
-    again = f.broadcast(framed(spark, pa.table({"content": waiting})))
-    if start < 0:
-        settled = spark.createDataFrame([], VERDICTS.schema)
-    else:
-        settled = store.read(spark, VERDICTS)
-    if len(waiting):
-        settled = settled.join(again, "content", "left_anti").select(settled.columns)
     first = -1 if len(waiting) else start
-    if declared.count(store, after=first) <= SHARED_ROWS:
-        files = declared.since(store, after=first)
-        given = [(VERDICTS.name, file) for file in store.files(VERDICTS.name) if start >= 0]
-        open_ = Open(store.root, files, given, start, upto, waiting, _public(store))
+    is_shared = declared.count(store, after=first) <= SHARED_ROWS
+    files = declared.since(store, after=first) if is_shared else []
+    given = [(VERDICTS.name, file) for file in store.files(VERDICTS.name) if start >= 0]
+    open_ = Open(store.root, files, given, start, upto, waiting, _public(store))
+    if is_shared and not len(waiting):
+        store.make(VERDICTS.name)
+        paths = stored_by_workers(spark, open_, VERDICTS.name)
+        mode, also = ("append", {}) if start >= 0 else ("overwrite", {REJUDGED: upto})
+        store.commit(VERDICTS, paths, {APP: upto, **also}, mode=mode)
+        return
+    again = f.broadcast(framed(spark, pa.table({"content": waiting})))
+    settled = _settled(spark, store, again if len(waiting) else None, start)
+    if is_shared:
         judged = judged_by_workers(spark, open_, VERDICTS.schema)
     else:
         frames = declared.decoded(spark, store, after=start, upto=upto)
         if len(waiting):
             waited = declared.decoded(spark, store, upto=upto).join(again, "content", "left_semi")
             frames = frames.union(waited.select(frames.columns))
-        judged = verdicts(frames, settled, _public(store))
+        judged = verdicts(frames, settled, open_.keys)
     if start < 0 or len(waiting):
         store.replace(VERDICTS, settled.union(judged), app=APP, version=upto, also={REJUDGED: upto})
     else:
         store.append(VERDICTS, judged, app=APP, version=upto)
+
+
+def _settled(spark: SparkSession, store: Store, again: DataFrame | None, start: int) -> DataFrame:
+    """The verdicts that stand."""
+    if start < 0:
+        return spark.createDataFrame([], VERDICTS.schema)
+    settled = store.read(spark, VERDICTS)
+    if again is None:
+        return settled
+    return settled.join(again, "content", "left_anti").select(settled.columns)
 
 
 def announced(frames: DataFrame) -> dict[Owner, Key]:

@@ -28,12 +28,14 @@ from wireloom.protocols.cthun.replies import Replies
 from wireloom.protocols.cthun.seen import Seen
 from wireloom.protocols.cthun.settings import BrokerSettings
 from wireloom.wire.outcome import Outcome, Reason
-from wireloom.wire.session import Command, Conclude, Send, Store, WakeAt
+from wireloom.wire.session import Command, Conclude, Send, Spread, Store, WakeAt
 
 EXPIRY_TIMER: Final = "expiry"
 REDELIVERY_TIMER: Final = "redelivery"
 _FORWARDED: Final = Outcome.FORWARDED
 _TEXT: Final = False
+_new: Final = tuple.__new__
+"""Makes a named tuple without the call that its own constructor adds."""
 
 
 class Delivery:
@@ -71,7 +73,7 @@ class Delivery:
                 self._seen.add(id_, uri)
                 receiver.active_ms = now_ms
                 frame = raw + self._notes.at(now_ms).forwarded
-                return (sender.forwarded, Send(receiver.line, frame, _TEXT, _FORWARDED))
+                return (sender.forwarded, _new(Send, (receiver.line, frame, _TEXT, _FORWARDED)))
         return self._spread(sender, taken, raw, now_ms)
 
     def refuse(
@@ -202,13 +204,12 @@ class Delivery:
 
     def _send(self, clients: list[Client], frame: bytes, now_ms: int) -> list[Command]:
         """One frame to many."""
+        lines = []
         for client in clients:
             client.active_ms = now_ms
-        return [
-            Send(client.line, frame, _TEXT, _FORWARDED)
-            for client in clients
-            if client.ready  # a sender that does not read may have been cut by its own report
-        ]
+            if client.ready:  # a sender that does not read may have been cut by its own report
+                lines.append(client.line)
+        return [Spread(lines, [frame] * len(lines), _TEXT, _FORWARDED)] if lines else []
 
     def _deliver_held(self, client: Client, uri: str, now_ms: int) -> list[Command]:
         """Sends a client some of what waits for it; the rest in another turn, for others' sake."""

@@ -105,15 +105,16 @@ class BrokerSession:
         return self._handlers[type(event)](event, now_ms)
 
     def _on_frame(self, event: FrameReceived, now_ms: int) -> Sequence[Command]:
-        client = self._lines.get(event.line)
+        line, raw, text = event
+        client = self._lines.get(line)
         if client is None or client.state is _CLOSING:
             peer = None if client is None else client.uri
             return (Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED, peer),)
         client.active_ms = now_ms
-        if event.text:  # a message is binary (R40)
+        if text:  # a message is binary (R40)
             return self._undecodable(client, Reason.MALFORMED, now_ms)
         try:
-            taken = self._intake.take(event.raw, client.uri)
+            taken = self._intake.take(raw, client.uri)
         except WireError as error:
             return self._undecodable(client, error.reason, now_ms)
         envelope, _, packet = taken
@@ -123,7 +124,7 @@ class BrokerSession:
         if packet is not None and envelope.message_type in BROKER_TYPES:
             answer = self._answers.get(envelope.message_type, self._refuse_broker_talk)
             return answer(client, taken, now_ms)
-        return self._delivery.take(client, taken, event.raw, now_ms)
+        return self._delivery.take(client, taken, raw, now_ms)
 
     def _undecodable(self, client: Client, reason: Reason, now_ms: int) -> Sequence[Command]:
         error = ErrorMessage(description=Complaint.UNDECODABLE.value)

@@ -28,13 +28,9 @@ from wireloom.protocols.signalhub.messages import (
 from wireloom.protocols.signalhub.roster import Connection
 from wireloom.protocols.signalhub.topics import Topics, forget, store, subscription_id
 from wireloom.wire.outcome import Outcome
-from wireloom.wire.session import Conclude, Send, WakeAt
+from wireloom.wire.session import Conclude, Line, Send, Spread, WakeAt
 
 BROADCAST_TIMER: Final = "broadcast"
-
-_new: Final = tuple.__new__
-"""Makes a named tuple without the call that its own constructor adds: the loop over subscribers
-is the hottest of all."""
 
 
 class Job(NamedTuple):
@@ -157,25 +153,34 @@ class Fanout:
     def _publish(self, forwarding: Forwarding, topic: str) -> int:
         desk = self._desk
         number = first = desk.number
-        append, forwarded, frame = desk.out.append, Outcome.FORWARDED, FRAME
-        letters: list[Any] = [None, None]  # by `text`; a letter is looked up once in each encoding
+        frame = FRAME
+        begun: list[Any] = [None, None]  # by `text`
         for actor in self._topics.subscribers(topic):
             there = actor.connection
             if there is None or there.paused:
                 continue
-            text = there.text
-            parts = letters[text]
+            parts = begun[there.text]
             if parts is None:
-                parts = letters[text] = forwarding.letter(text=text) or ()
+                parts = begun[there.text] = self._begin(forwarding, text=there.text)
             if not parts:
                 continue
-            head, mid, tail = parts
+            head, mid, tail, add_line, add_frame = parts
             number += 1
-            raw = frame % (head, number, mid, there.to, tail)
-            append(_new(Send, (there.line, raw, text, forwarded)))
+            add_line(there.line)
+            add_frame(frame % (head, number, mid, there.to, tail))
         desk.number = number
         desk.meter.add(number - first, desk.now_ms)
         return number - first
+
+    def _begin(self, forwarding: Forwarding, *, text: bool) -> tuple[Any, ...]:
+        """The parts of a letter and where to add lines and frames; nothing if it has no letter."""
+        letter = forwarding.letter(text=text)
+        if letter is None:
+            return ()
+        lines: list[Line] = []
+        frames: list[bytes] = []
+        self._desk.out.append(Spread(lines, frames, text, Outcome.FORWARDED))
+        return (*letter, lines.append, frames.append)
 
     def _slice(self, job: Job, count: int) -> int:
         """Delivers to the next recipients of a broadcast; gives how many got it."""
