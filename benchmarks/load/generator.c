@@ -1,7 +1,7 @@
 /* Sends one frame again and again and counts what comes of it, on sockets that are open already.
  *
  * A frame is the same each time but for a number that is written into it at some places, as
- * decimal digits. Each line has a marker, some bytes that each message on it contains once; a
+ * decimal digits. Each leaves in a write of its own, as most clients send. Each line has a marker, some bytes that each message on it contains once; a
  * message has arrived when `markers_a_message` of them were seen on all lines together. At most
  * `window` messages are on their way at a time. With a rate, frames leave when they are due,
  * whatever came of the others, and the time from when one was due until its marker is seen on a
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum { SLEEP_NS = 200000 };
-enum { MAX_MARKER = 64, READ_SIZE = 1 << 18, EVENTS = 512, WRITE_SIZE = 1 << 16 };
+enum { MAX_MARKER = 64, READ_SIZE = 1 << 18, EVENTS = 512 };
 
 struct line {
     int fd;
@@ -65,7 +65,7 @@ struct state {
     struct result *result;
     int poll;
     char *in, *out;
-    long pending, pending_at; /* bytes of `out` that have not left, and where they begin */
+    long pending, pending_at; /* bytes of a frame that have not left, and where they begin */
     double begin, at, last_seen;
     float *latencies;
     long max_latencies;
@@ -127,19 +127,6 @@ static int answer(struct line *line, long times)
     return 0;
 }
 
-/* Puts frames behind each other; gives their number. */
-static long fill(const struct plan *plan, char *out, long allowed, long number)
-{
-    long room = 1;
-    long count = allowed < room ? allowed : room;
-    for (long i = 0; i < count; i++) {
-        char *frame = out + i * plan->frame_length;
-        memcpy(frame, plan->frame, plan->frame_length);
-        stamp(plan, frame, number + i);
-    }
-    return count;
-}
-
 /* How many frames may leave now. */
 static long allowed(const struct state *state)
 {
@@ -154,18 +141,7 @@ static long allowed(const struct state *state)
     return count;
 }
 
-static void put(struct state *state)
-{
-    long count = allowed(state);
-    if (state->pending == 0 && count > 0) {
-        long number = state->plan->first_number + state->result->sent;
-        count = fill(state->plan, state->out, count, number);
-        state->result->sent += count;
-        state->pending = count * state->plan->frame_length;
-        state->pending_at = 0;
-    }
-}
-
+/* Sends what is left of a frame. */
 static void push(struct state *state)
 {
     if (state->pending == 0)
@@ -175,6 +151,23 @@ static void push(struct state *state)
     if (gone > 0) {
         state->pending -= gone;
         state->pending_at += gone;
+    }
+}
+
+/* Sends all frames that may leave now, each by itself, as far as the socket takes them. */
+static void put(struct state *state)
+{
+    const struct plan *plan = state->plan;
+    push(state);
+    if (state->at - state->begin >= plan->seconds)
+        return;
+    while (state->pending == 0 && allowed(state) > 0) {
+        memcpy(state->out, plan->frame, plan->frame_length);
+        stamp(plan, state->out, plan->first_number + state->result->sent);
+        state->result->sent++;
+        state->pending = plan->frame_length;
+        state->pending_at = 0;
+        push(state);
     }
 }
 
@@ -217,7 +210,7 @@ void run(struct line *lines, int count, const struct plan *plan, struct result *
     struct timespec sleep = {.tv_nsec = SLEEP_NS};
     struct state state = {.plan = plan, .result = result, .poll = epoll_create1(0),
                           .in = malloc(READ_SIZE + MAX_MARKER),
-                          .out = malloc(WRITE_SIZE + plan->frame_length),
+                          .out = malloc(plan->frame_length),
                           .latencies = latencies, .max_latencies = max_latencies};
     memset(result, 0, sizeof *result);
     for (int i = 0; i < count; i++) {
@@ -227,12 +220,7 @@ void run(struct line *lines, int count, const struct plan *plan, struct result *
     double spent_before = spent();
     state.begin = state.at = state.last_seen = now();
     while (!is_done(&state)) {
-        if (state.at - state.begin < plan->seconds)
-            while (state.pending == 0 && allowed(&state) > 0) {
-                put(&state);
-                push(&state);
-            }
-        push(&state);
+        put(&state);
         int ready = epoll_pwait2(state.poll, events, EVENTS, &sleep, NULL);
         state.at = now();
         for (int i = 0; i < ready; i++)

@@ -1,5 +1,6 @@
 """Messages that wait for an actor that is away, and failures that wait for a sender (R38, R39)."""
 
+from heapq import heappop, heappush
 from typing import Any, Final
 
 import msgspec
@@ -97,56 +98,78 @@ def restored(record: Store) -> Parcel | Report | None:
         return None
 
 
+class Box:
+    """What waits for one address."""
+
+    __slots__ = ("deadlines", "parcels")
+
+    def __init__(self) -> None:
+        self.parcels: dict[str, Parcel] = {}
+        """In the order of arrival."""
+
+        self.deadlines: list[tuple[int, str]] = []
+        """A heap: when each can no longer be delivered."""
+
+
 class Mailboxes:
-    """What waits, in the order of arrival; bounded for each actor and for all of them."""
+    """What waits; bounded for each actor and for all of them."""
 
     def __init__(self, settings: HubSettings) -> None:
         self._settings = settings
-        self._boxes: dict[str, dict[str, Parcel]] = {}
+        self._boxes: dict[str, Box] = {}
         self.count = 0
         self.size = 0
         """Bytes of all payloads that wait."""
 
     def holds(self, parcel: Parcel) -> bool:
         """Whether it waits already."""
-        return parcel.key in self._boxes.get(parcel.target, ())
+        box = self._boxes.get(parcel.target)
+        return box is not None and parcel.key in box.parcels
 
     def has_room(self, parcel: Parcel) -> bool:
         """Whether one more may wait. Nothing that was promised makes way for it."""
         settings = self._settings
+        box = self._boxes.get(parcel.target)
         return (
-            len(self._boxes.get(parcel.target, ())) < settings.max_queued
+            (box is None or len(box.parcels) < settings.max_queued)
             and self.count < settings.max_all_queued
             and self.size + len(parcel.payload) <= settings.max_queued_size
         )
 
     def put(self, parcel: Parcel) -> None:
-        """Lets a parcel wait."""
-        self._boxes.setdefault(parcel.target, {})[parcel.key] = parcel
+        """Lets a parcel wait that does not wait yet."""
+        box = self._boxes.get(parcel.target)
+        if box is None:
+            box = self._boxes[parcel.target] = Box()
+        key = parcel.key
+        box.parcels[key] = parcel
+        heappush(box.deadlines, (parcel.deadline_ms, key))
         self.count += 1
         self.size += len(parcel.payload)
 
     def empty(self, target: str) -> list[Parcel]:
         """Takes out all that waits for an address, first come first."""
-        parcels = list(self._boxes.pop(target, {}).values())
+        box = self._boxes.pop(target, None)
+        parcels = [] if box is None else list(box.parcels.values())
         self._count_out(parcels)
         return parcels
 
     def expired(self, target: str, now_ms: int) -> list[Parcel]:
         """Takes out what can no longer be delivered."""
-        box = self._boxes.get(target, {})
-        late = [parcel for parcel in box.values() if parcel.deadline_ms < now_ms]
-        for parcel in late:
-            del box[parcel.key]
-        if not box:
-            self._boxes.pop(target, None)
+        box = self._boxes.get(target)
+        late: list[Parcel] = []
+        while box is not None and box.deadlines and box.deadlines[0][0] < now_ms:
+            _, key = heappop(box.deadlines)
+            late.append(box.parcels.pop(key))
+            if not box.parcels:
+                del self._boxes[target]
         self._count_out(late)
         return late
 
     def next_deadline_ms(self, target: str) -> int | None:
         """When the first of what waits for an address can no longer be delivered."""
         box = self._boxes.get(target)
-        return min(parcel.deadline_ms for parcel in box.values()) if box else None
+        return None if box is None else box.deadlines[0][0]
 
     def _count_out(self, parcels: list[Parcel]) -> None:
         self.count -= len(parcels)
