@@ -50,4 +50,5 @@ pip="$folder/packages/pip-20.3.4-py2.py3-none-any.whl/pip"
 "$folder/python" "$pip" install -q --target "$folder/site" setuptools==44.1.1 wheel==0.37.1
 CFLAGS="-I$folder/root/usr/include/python2.7" "$folder/python" "$pip" install -q \
     --upgrade --target "$folder/site" -r "$(dirname "$0")/autobahn.txt" setuptools==44.1.1
+touch "$folder/site/zope/__init__.py" # a package by itself only where .pth files are read
 touch "$folder/ready"

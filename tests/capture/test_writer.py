@@ -385,13 +385,14 @@ def test_a_segment_that_is_sealed_but_whose_folder_cannot_be_synced_is_left_behi
 LIMITED = """
 import resource, sys
 from pathlib import Path
+from random import randbytes
 from capture.made import frame
 from wireloom.capture.writer import CaptureWriter
 log = CaptureWriter(Path(sys.argv[1]), "mesh-01")
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
 failures = 0
 for number in range(200):
-    log.append(frame(number, raw=b"%d" % number + bytes(1000)))
+    log.append(frame(number, raw=b"%d\\0\\0" % number + randbytes(1000)))
     if number % 10 == 9:
         try:
             log.flush()

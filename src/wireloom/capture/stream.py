@@ -23,6 +23,7 @@ HEAD: Final = bytes(memoryview(SCHEMA.serialize()))
 MAX_HEAD_SIZE: Final = 65_536
 """Another version of Arrow may write the same columns longer, but not so long."""
 
+_OPTIONS: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 _PREFIX: Final = struct.Struct("<II")
 _CONTINUATION: Final = 0xFFFFFFFF
 _FAULTS: Final = (pa.ArrowException, OSError, ValueError, EOFError)
@@ -42,6 +43,13 @@ def take_head(file: BinaryIO) -> tuple[int, str | None]:
             size = _PREFIX.size + metadata_size
     raw += file.read(size - len(raw))
     return (size, None) if raw == HEAD else (size, _schema_fault(raw))
+
+
+def put_batch(batch: pa.RecordBatch) -> memoryview:
+    """The message of a batch. Frames are much alike: LZ4 costs less than a disk that takes them."""
+    sink = pa.BufferOutputStream()
+    pa.ipc.new_stream(sink, SCHEMA, options=_OPTIONS).write_batch(batch)
+    return memoryview(sink.getvalue())[len(HEAD) :]
 
 
 def take_batch(message: bytes) -> pa.RecordBatch | str:

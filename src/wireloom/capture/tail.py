@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from wireloom.capture.reader import known_sums, read_segment
 from wireloom.capture.segment import SUM_SIZE, Segment, pack_sum, segments, sum_of
-from wireloom.capture.stream import END, HEAD, walk
+from wireloom.capture.stream import END, HEAD, put_batch, walk
 
 
 class OpenSegment:
@@ -51,7 +51,7 @@ class OpenSegment:
         Raises:
             OSError: If the disk does not take it; the segment is then torn.
         """
-        message = memoryview(batch.serialize())
+        message = put_batch(batch)
         end = self.size + len(message)
         self.torn = True
         _write_synced(self._file, message)

@@ -286,24 +286,35 @@ class Driver:
             self._begin_turn()
 
     def _spread(self, spread: Spread, ticket: int) -> None:
-        """Performs many sends; this loop is the hottest of all."""
+        """Performs many sends, with as little as can be done for each."""
         lines, frames, is_text, outcome = spread
-        connections, meaning, count = self._connections, LEFT[outcome], 0
-        rows = None if self._tap is None else self._tap.rows
-        for line, frame in zip(lines, frames, strict=True):
-            connection = connections.get(line)
+        try:
+            reached = [self._connections[line] for line in lines]
+        except KeyError:  # somebody has gone
+            reached = []
+        if ticket or self._holding or not reached:
+            self._send_each(spread, ticket)
+            return
+        for connection, frame in zip(reached, frames, strict=True):
+            connection.put(frame, is_text=is_text)
+        self._meters.sent[outcome] += len(frames)
+        if self._tap is not None:
+            rows = self._tap.rows
+            rows.connections += reached
+            rows.meanings += [LEFT[outcome]] * len(frames)
+            rows.frames += frames
+
+    def _send_each(self, spread: Spread, ticket: int) -> None:
+        """Performs many sends of which some have to wait, or are for those who have gone."""
+        for line, frame in zip(spread.lines, spread.raws, strict=True):
+            send = Send(line, frame, spread.text, spread.outcome)
+            connection = self._connections.get(line)
             if connection is None:
                 continue
             if ticket or connection.held:
-                self._hold(connection, ticket, Send(line, frame, is_text, outcome))
-                continue
-            connection.put(frame, is_text=is_text)
-            count += 1
-            if rows is not None:
-                rows.connections.append(connection)
-                rows.meanings.append(meaning)
-                rows.frames.append(frame)
-        self._meters.sent[outcome] += count
+                self._hold(connection, ticket, send)
+            else:
+                self._release(connection, send)
 
     def _perform_other(self, command: Command, ticket: int) -> int:
         """Performs a command that is none of the two frequent ones; gives a ticket of its own."""

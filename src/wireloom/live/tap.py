@@ -104,6 +104,7 @@ class Rows:
 
     def _columns(self, node: str, first: int, ends: np.ndarray[Any, Any]) -> list[pa.Array]:
         count = len(self)
+        distinct = list(dict.fromkeys(self.connections))
         meanings = pa.array(self.meanings, pa.int32())
         data = pa.py_buffer(b"".join(self._blobs))
         # From one buffer: much faster than value by value.
@@ -114,8 +115,8 @@ class Rows:
             "sequence": pa.array(np.arange(first, first + count)),
             "captured_at": pa.array(np.repeat(np.array(self._times) // 1_000, self._counts)),
             "node": pa.repeat(node, count),
-            "protocol": _column([one.protocol for one in self.connections]),
-            "link": _column([one.link for one in self.connections]),
+            "protocol": _column(self.connections, {one: one.protocol for one in distinct}),
+            "link": _column(self.connections, {one: one.link for one in distinct}),
             "direction": _DIRECTIONS.take(meanings),
             "peer": pa.array([one.name for one in self.connections], pa.string()),
             "outcome": _OUTCOMES.take(meanings),
@@ -125,11 +126,11 @@ class Rows:
         return [columns.get(field.name, pa.nulls(count, field.type)) for field in SCHEMA]
 
 
-def _column(values: list[str]) -> pa.Array:
+def _column(connections: list[Connection], values: dict[Connection, str]) -> pa.Array:
     """A column that mostly says one thing."""
-    if values.count(values[0]) == len(values):
-        return pa.repeat(values[0], len(values))
-    return pa.array(values, pa.string())
+    if len(set(values.values())) == 1:
+        return pa.repeat(values[connections[0]], len(connections))
+    return pa.array([values[one] for one in connections], pa.string())
 
 
 _DIRECTIONS, _OUTCOMES, _REASONS = (

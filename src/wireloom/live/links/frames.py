@@ -138,7 +138,7 @@ class Assembly:
             BreachError: If the message is too large or its text is not UTF-8 so far.
         """
         self._size += len(part)
-        if self._size > self._max_size or len(self._parts) >= _MAX_FRAGMENTS:
+        if self._size > self._max_size or (part and len(self._parts) >= _MAX_FRAGMENTS):
             raise BreachError(_TOO_LARGE, "the message is too large")
         if self._decoder is not None:
             try:
