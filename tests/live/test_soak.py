@@ -29,13 +29,11 @@ GROWTH = 1.1
 """What the last third of the time may hold, beside the middle third."""
 
 TYPE = "http://example.com/line"
+NONSENSE = ("malformed", "unsupported_version", "unknown_type", "too_large", "unauthenticated")
 EXPLAINED = {
-    ("signalhub", "malformed"),  # nonsense
     ("signalhub", "rate_limited"),  # who registers too often
-    ("signalhub", "unauthenticated"),  # who speaks before hub:connect
     ("signalhub", "unknown_destination"),  # those who went without a word
-    ("cthun", "malformed"),
-    ("cthun", "unauthenticated"),
+    *((name, reason) for name in ("signalhub", "cthun") for reason in NONSENSE),
 }
 """Reasons that the load gives cause for."""
 
@@ -58,10 +56,16 @@ class Load:
         self.done: Counter[str] = Counter()
         self.random = Random(11)
 
-    async def run(self, *works: Callable[[int], Awaitable[None]]) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            for work in works:
-                tasks.create_task(self._repeat(work))
+    @property
+    def works(self) -> list[Callable[[int], Awaitable[None]]]:
+        return [self.talk, self.come_and_go, self.be_away, self.ask_agents, self.talk_nonsense]
+
+    async def once(self) -> None:
+        """Does everything once: what is made at the first need is there then."""
+        await asyncio.gather(*(work(0) for work in self.works))
+
+    async def run(self) -> None:
+        await asyncio.gather(*(self._repeat(work) for work in self.works))
 
     async def _repeat(self, work: Callable[[int], Awaitable[None]]) -> None:
         for number in count():
@@ -94,7 +98,8 @@ class Load:
                 assert ack.status == "delivered"
                 await ada.publish("news", "line", "x" * self.random.randrange(2_000))
                 if line % 100 == 0:
-                    await ada.broadcast("line", line)
+                    with suppress(errors.RateLimitedError):
+                        await ada.broadcast("line", line)
                     await ada.discover("@(soak/*)")
                     await ada.list()
                     await ada.queue_stats()
@@ -211,6 +216,14 @@ class Watcher:
                 return
             await asyncio.sleep(0.1)
 
+    async def is_back_at(self, first: Sample) -> bool:
+        """Whether tasks, threads and files are as they were; a socket takes a while to go."""
+        for _ in range(100):
+            if (await self.sample())[1:] == first[1:]:
+                return True
+            await asyncio.sleep(0.1)
+        return False
+
     async def rejections(self) -> set[tuple[str, str]]:
         found = set()
         for (name, labels), value in (await self.metrics()).items():
@@ -228,12 +241,10 @@ def test_mixed_load_leaves_nothing_behind(tmp_path: Path) -> None:
     async def main() -> None:
         with serving(tmp_path, metrics=True) as process:
             load, watcher = Load(process), Watcher(process)
+            await load.once()
+            await watcher.quiet()
             first = await watcher.sample()
-            work = asyncio.ensure_future(
-                load.run(
-                    load.talk, load.come_and_go, load.be_away, load.ask_agents, load.talk_nonsense
-                )
-            )
+            work = asyncio.ensure_future(load.run())
             samples = []
             for _ in range(SAMPLES):
                 await asyncio.wait([work], timeout=SECONDS / SAMPLES)
@@ -242,13 +253,11 @@ def test_mixed_load_leaves_nothing_behind(tmp_path: Path) -> None:
             load.enough.set()
             await work
             await watcher.quiet()
-            last = await watcher.sample()
-            assert last[1:] == first[1:]
+            assert await watcher.is_back_at(first)
             assert is_flat([sample.resident for sample in samples])
             assert await watcher.total("wireloom_faults_total") == 0
             assert await watcher.rejections() <= EXPLAINED
-            assert min(load.done.values()) > 0
-            assert len(load.done) == 5
+            assert len(load.done) == len(load.works)
 
     run(main(), SECONDS + 120)
 
