@@ -1,11 +1,13 @@
 /* Sends one frame again and again and counts what comes of it, on sockets that are open already.
  *
  * A frame is the same each time but for a number that is written into it at some places, as
- * decimal digits. Each leaves in a write of its own, as most clients send. Each line has a marker, some bytes that each message on it contains once; a
- * message has arrived when `markers_a_message` of them were seen on all lines together. At most
- * `window` messages are on their way at a time. With a rate, frames leave when they are due,
- * whatever came of the others, and the time from when one was due until its marker is seen on a
- * timed line is noted. With an answer, each marker on a line is answered with the line's own frame.
+ * decimal digits. Each leaves in a write of its own, as most clients send.
+ *
+ * Each line has a marker, some bytes that each message on it contains once; a message has arrived
+ * when `markers_a_message` of them were seen on all lines together. At most `window` messages are
+ * on their way at a time. With a rate, frames leave when they are due, whatever came of the
+ * others, and the time from when one was due until its marker is seen on a timed line is noted.
+ * With an answer, each marker on a line is answered with the line's own frame.
  *
  * What the process spends of its core is told too: at all of it, the load is the limit and not the
  * server.

@@ -30,6 +30,7 @@ from wireloom.wire.session import (
     Opened,
     Requested,
     Send,
+    Spread,
     Store,
     TimerFired,
 )
@@ -127,6 +128,33 @@ class Delivering(EchoSession):
 async def turn() -> None:
     for _ in range(3):
         await asyncio.sleep(0)
+
+
+def test_a_spread_is_a_frame_on_each_line() -> None:
+    async def test(driver: Driver, store: Slow) -> None:
+        first, second = opened(driver), opened(driver)
+        driver.request([Spread([1, 2], [b"a", b"b"])])
+        driver.request([Spread([1, 9, 2], [b"c", b"-", b"d"])])  # nobody is on line 9
+        await turn()
+        assert first.writes == [[b"a", b"c"]]
+        assert second.writes == [[b"b", b"d"]]
+
+    slowly(test, [])
+
+
+def test_a_spread_waits_for_the_store_and_behind_what_waits_for_it() -> None:
+    async def test(driver: Driver, store: Slow) -> None:
+        first, second = opened(driver), opened(driver)
+        driver.request([Store("kept", "x", b"1"), Spread([1], [b"a"])])
+        driver.request([Spread([1, 2], [b"b", b"c"])])
+        await turn()
+        assert first.writes == []
+        assert second.writes == [[b"c"]]
+        driver.synced(1)
+        await turn()
+        assert first.writes == [[b"a", b"b"]]
+
+    slowly(test, [])
 
 
 def test_what_follows_a_store_waits_for_the_disk(tmp_path: Path) -> None:

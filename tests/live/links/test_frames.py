@@ -83,6 +83,7 @@ def test_parts_that_are_too_large_or_too_many(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("wireloom.live.links.frames._MAX_FRAGMENTS", 2)
     assembly = Assembly(b"x", is_text=False, max_size=10)
     assembly.add(b"x", is_last=False)
+    assembly.add(b"", is_last=False)  # an empty part takes no room
     with pytest.raises(BreachError) as breach:
         assembly.add(b"x", is_last=False)
     assert breach.value.reason == "the message is too large"
