@@ -23,7 +23,8 @@ HEAD: Final = bytes(memoryview(SCHEMA.serialize()))
 MAX_HEAD_SIZE: Final = 65_536
 """Another version of Arrow may write the same columns longer, but not so long."""
 
-_OPTIONS: Final = pa.ipc.IpcWriteOptions(compression="lz4")
+_PLAIN: Final = pa.ipc.IpcWriteOptions()
+_COMPRESSED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 _PREFIX: Final = struct.Struct("<II")
 _CONTINUATION: Final = 0xFFFFFFFF
 _FAULTS: Final = (pa.ArrowException, OSError, ValueError, EOFError)
@@ -45,11 +46,18 @@ def take_head(file: BinaryIO) -> tuple[int, str | None]:
     return (size, None) if raw == HEAD else (size, _schema_fault(raw))
 
 
-def put_batch(batch: pa.RecordBatch) -> memoryview:
-    """The message of a batch. Frames are much alike: LZ4 costs less than a disk that takes them."""
+def put_batch(batch: pa.RecordBatch, *, is_compressed: bool) -> memoryview:
+    """The message of a batch."""
     sink = pa.BufferOutputStream()
-    pa.ipc.new_stream(sink, SCHEMA, options=_OPTIONS).write_batch(batch)
+    options = _COMPRESSED if is_compressed else _PLAIN
+    pa.ipc.new_stream(sink, SCHEMA, options=options).write_batch(batch)
     return memoryview(sink.getvalue())[len(HEAD) :]
+
+
+def pays_to_compress(batch: pa.RecordBatch) -> bool:
+    """Whether frames are so much alike that they take half the room; those of ciphers are not."""
+    plain = len(put_batch(batch, is_compressed=False))
+    return 2 * len(put_batch(batch, is_compressed=True)) <= plain
 
 
 def take_batch(message: bytes) -> pa.RecordBatch | str:

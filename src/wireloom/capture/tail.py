@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from wireloom.capture.reader import known_sums, read_segment
 from wireloom.capture.segment import SUM_SIZE, Segment, pack_sum, segments, sum_of
-from wireloom.capture.stream import END, HEAD, put_batch, walk
+from wireloom.capture.stream import END, HEAD, pays_to_compress, put_batch, walk
 
 
 class OpenSegment:
@@ -34,6 +34,8 @@ class OpenSegment:
         self.batch_count = 0
         self.torn = False
         """Whether there may be bytes beyond the last batch; `mend` cuts them off."""
+        self._is_compressed: bool | None = None
+        """The first batch decides for all."""
         # Checksums come first, so that a segment without them was not left by a crash.
         self._sums: BinaryIO = segment.sums_path.open("wb", buffering=0)
         self._file: BinaryIO = self._sums
@@ -51,7 +53,9 @@ class OpenSegment:
         Raises:
             OSError: If the disk does not take it; the segment is then torn.
         """
-        message = put_batch(batch)
+        if self._is_compressed is None:
+            self._is_compressed = pays_to_compress(batch)
+        message = put_batch(batch, is_compressed=self._is_compressed)
         end = self.size + len(message)
         self.torn = True
         _write_synced(self._file, message)
