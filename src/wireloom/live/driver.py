@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter, time_ns
 from typing import Final
 
+from wireloom.live.alarm import Alarm
 from wireloom.live.links.connection import Connection
 from wireloom.live.metrics import Meters
 from wireloom.live.pressure import TICK_SECONDS, Pressure
@@ -21,6 +22,7 @@ from wireloom.live.tap import CAME, LEFT, Tap
 from wireloom.live.timers import Timers
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
+    UNCONCLUDED,
     Alive,
     Close,
     Closed,
@@ -46,13 +48,8 @@ GOING_AWAY: Final = 1001
 MAX_TIMERS_A_TURN: Final = 256
 """Timers that are due wait for others' frames after so many."""
 
-MAX_SLEEP_MS: Final = 60_000
-"""The time of day may be set: timers are looked at this often at least."""
-
 _NS_PER_MS: Final = 1_000_000
-_new: Final = tuple.__new__
-"""Makes a named tuple without the call that its own constructor adds."""
-
+_new: Final = tuple.__new__  # a named tuple without the call that its constructor adds
 _log: Final = logging.getLogger(__name__)
 
 
@@ -93,8 +90,7 @@ class Driver:
         self._holding: dict[Connection, None] = {}
         self._held_items: deque[tuple[int, object]] = deque()
         self._timers = Timers()
-        self._alarm: asyncio.TimerHandle | None = None
-        self._alarm_at = 0
+        self._alarm = Alarm(self._ring)
         self._pressure = Pressure(self.stalled)
         self._ticker: asyncio.TimerHandle | None = None
         self._is_paused = False
@@ -212,9 +208,9 @@ class Driver:
             _log.warning("%s: %d connections did not end", self._protocol, len(self._connections))
         for connection in tuple(self._connections.values()):
             connection.abort()
-        for timer in (self._alarm, self._ticker):
-            if timer is not None:
-                timer.cancel()
+        self._alarm.cancel()
+        if self._ticker is not None:
+            self._ticker.cancel()
         await asyncio.sleep(0)
 
     async def _drain(self) -> None:
@@ -271,15 +267,13 @@ class Driver:
                 connection.put(frame, is_text=is_text)
                 sent[outcome] += 1
                 if rows is not None:
-                    rows.connections.append(connection)
-                    rows.meanings.append(LEFT[outcome])
-                    rows.frames.append(frame)
+                    rows.add(connection, LEFT[outcome], frame)
             elif type(command) is Conclude:
                 conclusion = conclusion or command
             else:
                 ticket = self._perform_other(command, ticket) or ticket
         if source is not None:
-            self._conclude(source, conclusion or _UNCONCLUDED, raw)
+            self._conclude(source, conclusion or UNCONCLUDED, raw)
         if rows is not None:
             rows.at(now)
         if self._turn_began_at is None:
@@ -293,28 +287,21 @@ class Driver:
         except KeyError:  # somebody has gone
             reached = []
         if ticket or self._holding or not reached:
-            self._send_each(spread, ticket)
+            for line, frame in zip(lines, frames, strict=True):
+                self._send_one(Send(line, frame, is_text, outcome), ticket)
             return
         for connection, frame in zip(reached, frames, strict=True):
             connection.put(frame, is_text=is_text)
         self._meters.sent[outcome] += len(frames)
         if self._tap is not None:
-            rows = self._tap.rows
-            rows.connections += reached
-            rows.meanings += [LEFT[outcome]] * len(frames)
-            rows.frames += frames
+            self._tap.rows.add_all(reached, LEFT[outcome], frames)
 
-    def _send_each(self, spread: Spread, ticket: int) -> None:
-        """Performs many sends of which some have to wait, or are for those who have gone."""
-        for line, frame in zip(spread.lines, spread.raws, strict=True):
-            send = Send(line, frame, spread.text, spread.outcome)
-            connection = self._connections.get(line)
-            if connection is None:
-                continue
-            if ticket or connection.held:
-                self._hold(connection, ticket, send)
-            else:
-                self._release(connection, send)
+    def _send_one(self, send: Send, ticket: int) -> None:
+        connection = self._connections.get(send.line)
+        if connection is not None and (ticket or connection.held):
+            self._hold(connection, ticket, send)
+        elif connection is not None:
+            self._release(connection, send)
 
     def _perform_other(self, command: Command, ticket: int) -> int:
         """Performs a command that is none of the two frequent ones; gives a ticket of its own."""
@@ -350,7 +337,8 @@ class Driver:
             source.name = peer
         self._meters.received[kind, outcome, reason] += 1
         if self._tap is not None:
-            self._capture(source, CAME.get((outcome, reason), CAME[outcome, None]), raw)
+            meaning = CAME.get((outcome, reason), CAME[outcome, None])
+            self._tap.rows.add(source, meaning, raw)
 
     def _hold(self, connection: Connection, ticket: int, command: Send | Close) -> None:
         connection.held.append((ticket or connection.held[-1][0], command))
@@ -362,14 +350,8 @@ class Driver:
             return
         connection.put(command.raw, is_text=command.text)
         self._meters.sent[command.outcome] += 1
-        self._capture(connection, LEFT[command.outcome], command.raw)
-
-    def _capture(self, connection: Connection, meaning: int, raw: bytes) -> None:
         if self._tap is not None:
-            rows = self._tap.rows
-            rows.connections.append(connection)
-            rows.meanings.append(meaning)
-            rows.frames.append(raw)
+            self._tap.rows.add(connection, LEFT[command.outcome], command.raw)
 
     def _held_count(self) -> int:
         return sum(len(one.held) for one in self._holding) + len(self._held_items)
@@ -401,7 +383,7 @@ class Driver:
             self._handle(event)
         if self._pressure and self._ticker is None:
             self._ticker = self._loop.call_later(TICK_SECONDS, self._tick)
-        self._set_alarm()
+        self._alarm.set(self._timers.next_at(), time_ns() // _NS_PER_MS)
 
     def _tick(self) -> None:
         self._ticker = None
@@ -409,24 +391,9 @@ class Driver:
             self._handle(event)
         self._begin_turn()
 
-    def _set_alarm(self) -> None:
-        at_ms = self._timers.next_at()
-        if at_ms is None or (self._alarm is not None and self._alarm_at <= at_ms):
-            return
-        if self._alarm is not None:
-            self._alarm.cancel()
-        sleep_ms = min(max(0, at_ms - time_ns() // _NS_PER_MS), MAX_SLEEP_MS)
-        self._alarm_at = at_ms
-        self._alarm = self._loop.call_later(sleep_ms / 1000, self._ring)
-
     def _ring(self) -> None:
-        self._alarm = None
         for count, timer in enumerate(self._timers.due(time_ns() // _NS_PER_MS), 1):
             self._handle(TimerFired(timer))
             if count == MAX_TIMERS_A_TURN:
                 break
         self._begin_turn()
-
-
-_UNCONCLUDED: Final = Conclude(Outcome.REJECTED, Reason.INTERNAL)
-"""For a frame whose session broke the rule that every frame has an outcome."""

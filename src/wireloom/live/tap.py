@@ -7,7 +7,7 @@ not take them is no reason to lose them: they wait, and when too many do, the no
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import pairwise
@@ -70,6 +70,18 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.connections)
+
+    def add(self, connection: Connection, meaning: int, frame: bytes) -> None:
+        """Adds a frame."""
+        self.connections.append(connection)
+        self.meanings.append(meaning)
+        self.frames.append(frame)
+
+    def add_all(self, connections: list[Connection], meaning: int, frames: Sequence[bytes]) -> None:
+        """Adds a frame for each connection."""
+        self.connections += connections
+        self.meanings += [meaning] * len(frames)
+        self.frames += frames
 
     def at(self, now: int) -> None:
         """Says when all that was added since the last call happened, in ns."""

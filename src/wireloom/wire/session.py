@@ -13,7 +13,7 @@ A `FrameReceived` is answered with exactly one `Conclude`: every frame has one o
 """
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from wireloom.wire.outcome import Outcome, Reason
 
@@ -156,6 +156,9 @@ class Conclude(NamedTuple):
     type: str | None = None
     """Which of the protocol's listed types it has, for the counters; None for any other."""
 
+
+UNCONCLUDED: Final = Conclude(Outcome.REJECTED, Reason.INTERNAL)
+"""For a frame whose session broke the rule that every frame has an outcome."""
 
 Command = Send | Spread | Close | WakeAt | Store | Forget | Deliver | Conclude
 
