@@ -242,8 +242,13 @@ class _Reader(WSListener):
             self._take_part(body, kind, is_last=bool(frame.fin))
 
     def _take_close(self, body: bytes) -> None:
-        code = take_close(body)
         connection = self.connection
+        try:
+            code = take_close(body)
+        except BreachError as breach:  # it is a close all the same: no other will come
+            connection.close(breach.code, breach.reason)
+            connection.leave()
+            return
         if not connection.is_closing:
             connection.code = NO_CODE if code is None else code
             connection.close(_NORMAL if code is None else code, "")
