@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from load import peers, servers
 from load.generator import Measured, Scene, run
@@ -14,19 +14,7 @@ SECONDS: Final = 2.0
 WARM_UP_SECONDS: Final = 0.3
 
 
-class Speaker(Protocol):
-    """Speaks one server's language."""
-
-    def fan_out(self, subscribers: int) -> Scene:
-        """One publishes to many."""
-        ...
-
-    def send(self) -> Scene:
-        """One sends to another."""
-        ...
-
-
-PEERS: Final[dict[str, tuple[servers.Starter, Callable[[int], Speaker]]]] = {
+PEERS: Final[dict[str, tuple[servers.Starter, Callable[[int], peers.Peer]]]] = {
     "nats-server": (servers.nats, peers.Nats),
     "Mosquitto": (servers.mosquitto, peers.Mosquitto),
     "Socket.IO": (servers.socketio_node, peers.SocketIo),
@@ -52,7 +40,7 @@ class Goal(NamedTuple):
     ratio: float | None
 
 
-def others(names: Iterable[str], scene: Callable[[Speaker], Scene]) -> list[Contestant]:
+def others(names: Iterable[str], scene: Callable[[peers.Peer], Scene]) -> list[Contestant]:
     """Those of the peers that are installed."""
     found = []
     for name in names:
@@ -63,7 +51,7 @@ def others(names: Iterable[str], scene: Callable[[Speaker], Scene]) -> list[Cont
 
 
 def _opening(
-    speaker: Callable[[int], Speaker], scene: Callable[[Speaker], Scene]
+    speaker: Callable[[int], peers.Peer], scene: Callable[[peers.Peer], Scene]
 ) -> Callable[[int], Scene]:
     return lambda port: scene(speaker(port))
 

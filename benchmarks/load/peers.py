@@ -1,6 +1,7 @@
 """How the servers that we compare with are spoken to: the same load in each one's own words."""
 
 import json
+from abc import ABC, abstractmethod
 from typing import Any, Final
 
 from load.generator import NUMBER, Line, Scene
@@ -14,8 +15,15 @@ PAYLOAD: Final = {"id": NUMBER, "text": MARKER.decode() + "x" * 190}
 TEXT: Final = json.dumps(PAYLOAD, separators=(",", ":"))
 
 
-class Nats:
-    """nats-server: text over TCP."""
+class Peer(ABC):
+    """A server that passes messages of a topic on to all who have subscribed.
+
+    Args:
+        port: Where it listens.
+    """
+
+    frame: bytes
+    """What publishes a message."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -24,12 +32,25 @@ class Nats:
         """One publishes, many have subscribed."""
         lines = [Line(self._subscribed().socket, MARKER) for _ in range(subscribers)]
         sender = Line(self._connected().socket, is_timed=False)
-        frame = f"PUB {TOPIC} {len(TEXT)}\r\n{TEXT}\r\n".encode()
-        return Scene([*lines, sender], sender, frame, subscribers)
+        return Scene([*lines, sender], sender, self.frame, subscribers)
 
     def send(self) -> Scene:
         """One sends to another."""
         return self.fan_out(1)
+
+    @abstractmethod
+    def _connected(self) -> Talk:
+        """A connection that may publish."""
+
+    @abstractmethod
+    def _subscribed(self) -> Talk:
+        """A connection that has subscribed."""
+
+
+class Nats(Peer):
+    """nats-server: text over TCP."""
+
+    frame = f"PUB {TOPIC} {len(TEXT)}\r\n{TEXT}\r\n".encode()
 
     def _connected(self) -> Talk:
         talk = Talk(self._port)
@@ -46,22 +67,12 @@ class Nats:
         return talk
 
 
-class Mosquitto:
+class Mosquitto(Peer):
     """Mosquitto: MQTT 3.1.1 over TCP, quality of service 0."""
 
     def __init__(self, port: int) -> None:
-        self._port = port
-
-    def fan_out(self, subscribers: int) -> Scene:
-        """One publishes, many have subscribed."""
-        lines = [Line(self._subscribed().socket, MARKER) for _ in range(subscribers)]
-        sender = Line(self._connected().socket, is_timed=False)
-        frame = _mqtt(0x30, _mqtt_text(TOPIC) + TEXT.encode())
-        return Scene([*lines, sender], sender, frame, subscribers)
-
-    def send(self) -> Scene:
-        """One sends to another."""
-        return self.fan_out(1)
+        super().__init__(port)
+        self.frame = _mqtt(0x30, _mqtt_text(TOPIC) + TEXT.encode())
 
     def _connected(self) -> Talk:
         talk = Talk(self._port)
@@ -76,32 +87,17 @@ class Mosquitto:
         return talk
 
 
-class SocketIo:
+class SocketIo(Peer):
     """Socket.IO, on node or in Python: `socketio_app.cjs` and `socketio_app.py`."""
 
-    def __init__(self, port: int) -> None:
-        self._port = port
-
-    def fan_out(self, subscribers: int) -> Scene:
-        """One publishes, many have subscribed."""
-        lines = []
-        for _ in range(subscribers):
-            line = self._connected()
-            line.tell(b'421["subscribe","bench"]')
-            line.hear()
-            lines.append(Line(line.socket, MARKER))
-        sender = Line(self._connected().socket, is_timed=False)
-        frame = framed(f'42["publish",{TEXT}]'.encode())
-        return Scene([*lines, sender], sender, frame, subscribers)
+    frame = framed(f'42["publish",{TEXT}]'.encode())
 
     def send(self) -> Scene:
         """One sends to another and hears that it was."""
-        receiver = self._connected()
-        receiver.tell(b'421["subscribe","bench"]')
-        receiver.hear()
+        receiver = Line(self._subscribed().socket, MARKER)
         sender = Line(self._connected().socket, b'["sent"]', is_timed=False)
         frame = framed(f'42{NUMBER}["send",{TEXT}]'.encode())
-        return Scene([Line(receiver.socket, MARKER), sender], sender, frame, 2)
+        return Scene([receiver, sender], sender, frame, 2)
 
     def _connected(self) -> WebSocket:
         line = WebSocket(self._port, "/socket.io/?EIO=4&transport=websocket")
@@ -109,32 +105,28 @@ class SocketIo:
         line.tell(b"40").hear()
         return line
 
+    def _subscribed(self) -> WebSocket:
+        line = self._connected()
+        line.tell(b'421["subscribe","bench"]').hear()
+        return line
 
-class Crossbar:
+
+class Crossbar(Peer):
     """Crossbar: WAMP in JSON over WebSocket."""
 
     def __init__(self, port: int) -> None:
-        self._port = port
-
-    def fan_out(self, subscribers: int) -> Scene:
-        """One publishes, many have subscribed."""
-        lines = []
-        for _ in range(subscribers):
-            line = self._connected()
-            line.tell(_json([32, 1, {}, TOPIC])).hear()
-            lines.append(Line(line.socket, MARKER))
-        sender = Line(self._connected().socket, is_timed=False)
-        frame = framed(_json([16, 1, {}, TOPIC, [PAYLOAD]]))
-        return Scene([*lines, sender], sender, frame, subscribers)
-
-    def send(self) -> Scene:
-        """One sends to another."""
-        return self.fan_out(1)
+        super().__init__(port)
+        self.frame = framed(_json([16, 1, {}, TOPIC, [PAYLOAD]]))
 
     def _connected(self) -> WebSocket:
         line = WebSocket(self._port, "/ws", "wamp.2.json")
         roles: dict[str, Any] = {"publisher": {}, "subscriber": {}}
         line.tell(_json([1, "bench", {"roles": roles}])).hear()
+        return line
+
+    def _subscribed(self) -> WebSocket:
+        line = self._connected()
+        line.tell(_json([32, 1, {}, TOPIC])).hear()
         return line
 
 
