@@ -41,6 +41,7 @@ from wireloom.wire.session import (
     Store,
     TimerFired,
     WakeAt,
+    make,
 )
 
 INTERNAL_ERROR: Final = 1011
@@ -49,7 +50,6 @@ MAX_TIMERS_A_TURN: Final = 256
 """Timers that are due wait for others' frames after so many."""
 
 _NS_PER_MS: Final = 1_000_000
-_new: Final = tuple.__new__  # a named tuple without the call that its constructor adds
 _log: Final = logging.getLogger(__name__)
 
 
@@ -133,7 +133,7 @@ class Driver:
         """A whole frame came in."""
         now = time_ns()
         self._spoke.add(connection)
-        event = _new(FrameReceived, (connection.line, raw, is_text))
+        event = make(FrameReceived, (connection.line, raw, is_text))
         try:
             commands = self._session.handle(event, now // _NS_PER_MS)
         except Exception:

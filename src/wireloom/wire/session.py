@@ -21,6 +21,11 @@ Line = int
 """A connection, by a number that the driver never uses twice."""
 
 
+make: Final = tuple.__new__
+"""Makes an event or a command without the call that a named tuple's own constructor adds; all of
+its values have to be given."""
+
+
 class Opened(NamedTuple):
     """A connection came up."""
 

@@ -28,14 +28,12 @@ from wireloom.protocols.cthun.replies import Replies
 from wireloom.protocols.cthun.seen import Seen
 from wireloom.protocols.cthun.settings import BrokerSettings
 from wireloom.wire.outcome import Outcome, Reason
-from wireloom.wire.session import Command, Conclude, Send, Spread, Store, WakeAt
+from wireloom.wire.session import Command, Conclude, Send, Spread, Store, WakeAt, make
 
 EXPIRY_TIMER: Final = "expiry"
 REDELIVERY_TIMER: Final = "redelivery"
 _FORWARDED: Final = Outcome.FORWARDED
 _TEXT: Final = False
-_new: Final = tuple.__new__
-"""Makes a named tuple without the call that its own constructor adds."""
 
 
 class Delivery:
@@ -73,7 +71,7 @@ class Delivery:
                 self._seen.add(id_, uri)
                 receiver.active_ms = now_ms
                 frame = raw + self._notes.at(now_ms).forwarded
-                return (sender.forwarded, _new(Send, (receiver.line, frame, _TEXT, _FORWARDED)))
+                return (sender.forwarded, make(Send, (receiver.line, frame, _TEXT, _FORWARDED)))
         return self._spread(sender, taken, raw, now_ms)
 
     def refuse(

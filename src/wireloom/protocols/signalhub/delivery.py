@@ -43,9 +43,6 @@ _FORWARDED: Final = Outcome.FORWARDED
 _DELIVERED: Final = DeliveryStatus.DELIVERED
 """Named once: the interpreter looks up a member of an enum slowly."""
 
-_new: Final = tuple.__new__
-"""Makes a named tuple without the call that its own constructor adds."""
-
 _STATUSES: Final = {status: status.encode() for status in DeliveryStatus}
 _RECEIPT: Final = (
     b'{"type":"hub:delivery_ack","id":"%b%012x","from":%b,"to":%b,"pattern":"tell",'
@@ -84,7 +81,7 @@ class Delivery:
             return self._unfit(connection, message, error)
         if len(raw) > desk.settings.max_message_size:
             return desk.too_large(connection, len(raw), message.id)
-        desk.out.append(_new(session.Send, (there.line, raw, there.text, _FORWARDED)))
+        desk.out.append(session.make(session.Send, (there.line, raw, there.text, _FORWARDED)))
         desk.meter.add(1, desk.now_ms)
         self._acknowledge(connection, message, _DELIVERED)
         return connection.forwarded
@@ -156,7 +153,9 @@ class Delivery:
         raw = b""
         if message.pattern == "ask" and connection.text:
             raw = self._receipt(connection, message.id.encode(), status)
-            desk.out.append(_new(session.Send, (connection.line, raw, connection.text, None)))
+            desk.out.append(
+                session.make(session.Send, (connection.line, raw, connection.text, None))
+            )
         elif message.pattern == "ask":
             payload = DeliveryAckPayload(
                 message_id=message.id, delivered_at=desk.now_ms, status=status

@@ -81,9 +81,6 @@ _CLAIMED_ID: Final = re.compile(rb'(?:"id"[ \t\r\n]*:[ \t\r\n]*"|\xa2id\xd9\x24)
 _SEARCHED_SIZE: Final = 1_024
 """Bytes of a frame that cannot be read in which its id is looked for."""
 
-_new: Final = tuple.__new__
-"""Makes a named tuple without the call that its own constructor adds."""
-
 _NAMES: Final = {cls: name for name, cls in TYPES.items()}
 _NO_ID: Final = "00000000-0000-0000-0000-000000000000"
 _TIMELESS: Final = frozenset({Heartbeat, Disconnect})
@@ -192,7 +189,7 @@ class HubSession:
         else:
             conclusion = self._dispatch(connection, message)
         outcome, reason, peer, _ = conclusion
-        return _new(Conclude, (outcome, reason, peer, _NAMES.get(type(message))))
+        return session.make(Conclude, (outcome, reason, peer, _NAMES.get(type(message))))
 
     def _connect(self, connection: Connection, message: SharedMessage) -> Conclude:
         """Takes nothing but a connect from a client that has not said who it is."""
