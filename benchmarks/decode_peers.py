@@ -39,7 +39,7 @@ from wireloom.capture.importers.traffic import Traffic
 from wireloom.capture.reader import Damage, known_sums, read_segment
 from wireloom.capture.record import Captured
 from wireloom.capture.segment import segments
-from wireloom.capture.writer import CaptureWriter
+from wireloom.capture.writer import FLUSH_FRAMES, CaptureWriter
 from wireloom.pipeline.decoding import decode_batch
 from wireloom.pipeline.spark import CORES
 from wireloom.protocols.myriadmesh.constants import (
@@ -52,7 +52,8 @@ from wireloom.protocols.myriadmesh.constants import (
     TestType,
 )
 
-COUNT: Final = max(1_000, FRAMES // 10)
+COUNT: Final = min(FRAMES, 16 * FLUSH_FRAMES)
+"""Whole batches, as many for each worker: none waits for the others."""
 ROUNDS: Final = 5
 PORT: Final = 4001
 

@@ -6,7 +6,7 @@ the same and are verified once; one message id with two contents is a conflict.
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Final
@@ -36,15 +36,15 @@ def contents(name: str | None, raws: pa.BinaryArray, decoded: pa.RecordBatch) ->
     return every.fixed(np.frombuffer(digests, f"V{HASH_SIZE}"))
 
 
-def _whole(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[bytes]:
+def _whole(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> Iterable[bytes]:
     del decoded
-    return list(raws.to_pylist())
+    return raws.to_pylist()
 
 
-def _mesh(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[bytes]:
+def _mesh(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> Iterable[memoryview]:
     """Each frame with its hop count and relay flag cleared, as when it was signed."""
     if not len(raws):
-        return []
+        return ()
     _, offsets, buffer = raws.buffers()
     bounds = np.frombuffer(offsets, np.int32)[raws.offset :][: len(raws) + 1]
     data = np.frombuffer(buffer or b"", np.uint8)[bounds[0] : bounds[-1]].copy()
@@ -52,11 +52,11 @@ def _mesh(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[bytes]:
     starts = bounds[:-1][~_refused(decoded)]
     data[starts + FLAGS_AT] &= 0xFF & ~RELAY
     data[starts + TTL_AT] = 0
-    whole, ends = data.tobytes(), bounds.tolist()
-    return [whole[begin:end] for begin, end in pairwise(ends)]
+    whole = data.data
+    return (whole[begin:end] for begin, end in pairwise(bounds.tolist()))
 
 
-def _bundles(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[bytes]:
+def _bundles(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> Iterable[bytes]:
     """A bundle's id covers all but its signature; a bare message has no id, nor has a refused."""
     ids = decoded.column("message_id").to_pylist()
     return [
@@ -65,7 +65,7 @@ def _bundles(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[bytes]:
     ]
 
 
-def _chunks(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> list[bytes]:
+def _chunks(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> Iterable[bytes]:
     refused = _refused(decoded).tolist()
     return [
         raw if bad else b"\0".join(_said(raw))
@@ -92,7 +92,8 @@ def _refused(decoded: pa.RecordBatch) -> npt.NDArray[Any]:
 
 _CHUNK: Final = struct.Struct(">Bi")
 _DEBUG: Final = int(ChunkType.DEBUG)
-_PARTS: Final[dict[str, Callable[[pa.BinaryArray, pa.RecordBatch], list[bytes]]]] = {
+_Parts = Callable[[pa.BinaryArray, pa.RecordBatch], Iterable[bytes | memoryview]]
+_PARTS: Final[dict[str, _Parts]] = {
     "cthun": _chunks,
     "dtn": _bundles,
     "myriadmesh": _mesh,
