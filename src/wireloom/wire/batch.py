@@ -231,10 +231,10 @@ def with_shared(
 
 
 def completed(ours: pa.RecordBatch, theirs: pa.RecordBatch, at: Array) -> pa.RecordBatch:
-    """`ours`, with the rows `at` replaced by those of `theirs`.
+    """`ours`, with what `theirs` has for the rows `at`.
 
     Args:
-        ours: Null in these rows, in every column and every field of a struct.
+        ours: Null in these rows wherever `theirs` is not, in columns and fields of structs.
         theirs: As many rows as `at` has, in the same order.
         at: The rows.
     """
@@ -252,10 +252,14 @@ Exchange = Callable[[pa.Array, pa.Array], pa.Array]
 
 def _taken(at: Array, count: int) -> Exchange:
     """By one look-up a row."""
-    places = np.arange(count)
-    places[at] = np.arange(count, count + len(at))
-    index = pa.array(places)
-    return lambda ours, theirs: pa.concat_arrays([ours, theirs]).take(index)
+
+    def exchanged(ours: pa.Array, theirs: pa.Array) -> pa.Array:
+        places = np.arange(count)
+        given = np.flatnonzero(theirs.is_valid())
+        places[at[given]] = given + count
+        return pa.concat_arrays([ours, theirs]).take(pa.array(places))
+
+    return exchanged
 
 
 def _spliced(at: Array) -> Exchange:
@@ -285,7 +289,7 @@ def _filled(ours: pa.Array, theirs: pa.Array, at: Array, exchanged: Exchange) ->
         for place, other in enumerate(theirs.flatten())
     ]
     valid = ours.is_valid().to_numpy(zero_copy_only=False)
-    valid[at] = theirs.is_valid()
+    valid[at] |= theirs.is_valid()
     bits = pa.array(valid).buffers()[1]
     return pa.Array.from_buffers(ours.type, len(ours), [bits], children=children)
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from wireloom.protocols.myriadmesh import codec
 from wireloom.protocols.myriadmesh.constants import (
@@ -35,7 +36,7 @@ from wireloom.protocols.myriadmesh.messages import TYPES, Ack, Error, Frame, Sea
 from wireloom.protocols.myriadmesh.record import hops, priority_rank, summarise
 from wireloom.protocols.myriadmesh.survey import Members, Survey, places, survey
 from wireloom.wire.batch import Array, Frames, NameLists, Rows, completed, with_shared
-from wireloom.wire.columns import MessageColumn, decode_each
+from wireloom.wire.columns import DECODED, MessageColumn, decode_each
 from wireloom.wire.message import Cast
 
 COLUMN: Final = MessageColumn(
@@ -45,6 +46,7 @@ COLUMN: Final = MessageColumn(
 _FIELDS: Final = tuple(field.name for field in COLUMN.type)
 _PAYLOAD: Final = COLUMN.type.field("payload").type
 _PAYLOAD_FIELDS: Final = tuple(field.name for field in _PAYLOAD)
+_FROM_PAYLOAD: Final = {"payload", "compressed", "reply_to"}
 _MAX_INT64: Final = (1 << 63) - 1
 _SIGNATURE: Final = f"V{SIGNATURE_SIZE}"
 
@@ -63,16 +65,42 @@ def decode(raws: pa.BinaryArray) -> pa.RecordBatch:
     seen = survey(Frames(raws))
     odd = np.flatnonzero(seen.kinds == 0)
     if not len(odd):
-        return _batch(seen)
+        return _batch(seen, Rows(seen.kinds != 0))
     theirs = decode_each(COLUMN, codec.decode, summarise, raws.take(pa.array(odd)).to_pylist())
-    return theirs if len(odd) == len(raws) else completed(_batch(seen), theirs, odd)
+    if len(odd) == len(raws):
+        return theirs
+    read = seen.kinds != 0
+    read[odd] = theirs.columns[-1].is_valid()
+    return completed(_batch(seen, Rows(read)), _without_headers(theirs), odd)
 
 
-def _batch(seen: Survey) -> pa.RecordBatch:
-    rows = Rows(seen.kinds != 0)
+def _batch(seen: Survey, rows: Rows) -> pa.RecordBatch:
+    """What the headers of these rows say, and the payloads of all that a layout fits."""
     own = _frame_columns(seen, rows)
     shared = _shared_columns(seen, rows, own)
     return with_shared(COLUMN, shared, rows.structs(COLUMN.type, (own[name] for name in _FIELDS)))
+
+
+def _without_headers(theirs: pa.RecordBatch) -> pa.RecordBatch:
+    """What only the codec knows of frames: fewer columns to put in their places."""
+    frames = theirs.columns[-1]
+    known = frames.is_valid()
+    shared = {
+        field.name: column
+        if field.name in _FROM_PAYLOAD
+        else pc.if_else(known, pa.scalar(None, field.type), column)
+        for field, column in zip(DECODED, theirs.columns, strict=False)
+    }
+    own = [
+        frames.field(field.name)
+        if field.name in _FROM_PAYLOAD
+        else pa.nulls(len(frames), field.type)
+        for field in COLUMN.type
+    ]
+    bits = known.buffers()[1]
+    return with_shared(
+        COLUMN, shared, pa.Array.from_buffers(COLUMN.type, len(frames), [bits], children=own)
+    )
 
 
 def _shared_columns(seen: Survey, rows: Rows, own: dict[str, pa.Array]) -> dict[str, pa.Array]:
