@@ -286,7 +286,7 @@ class Driver:
             reached = [self._connections[line] for line in lines]
         except KeyError:  # somebody has gone
             reached = []
-        if ticket or self._holding or not reached:
+        if ticket or not reached or not self._holding.keys().isdisjoint(reached):
             for line, frame in zip(lines, frames, strict=True):
                 self._send_one(Send(line, frame, is_text, outcome), ticket)
             return

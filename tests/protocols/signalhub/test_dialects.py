@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from support.strategies import JSON_VALUES
 from wireloom.protocols.signalhub import codec
-from wireloom.protocols.signalhub.dialects import JSON, PACKED, Content, Dialect, written
+from wireloom.protocols.signalhub.dialects import JSON, PACKED, Content, Dialect, Letter, written
 from wireloom.protocols.signalhub.messages import Application
 
 PREFIX = b"00000000-0000-8000-8000-"
@@ -49,6 +49,16 @@ def test_a_letter_to_someone_is_a_message(
         ttl=ttl,
         signature=None,
     )
+
+
+@pytest.mark.parametrize("first", [0, 1, 0xFFE, 0xFFF, 0x1000, 0xABCDEF, (1 << 48) - 9_000])
+@pytest.mark.parametrize("count", [0, 1, 2, 4_097, 9_000])
+def test_letters_to_many_are_as_many_letters_to_someone(first: int, count: int) -> None:
+    letter = Letter(b"head-", b"-mid-", b"-tail")
+    addresses = [b"%d" % number for number in range(count)]
+    assert letter.to_each(addresses, first) == [
+        letter.to(address, number) for number, address in enumerate(addresses, first)
+    ]
 
 
 def test_a_text_is_written_in_both_encodings() -> None:

@@ -9,7 +9,8 @@ head   {"id":"4f0c…-          mid   ","from":"@(a/b)","to":        tail   ,"pa
 ```
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -18,6 +19,8 @@ FRAME: Final = b"%b%012x%b%b%b"
 """Head, number, mid, address, tail."""
 
 NUMBER_SIZE: Final = 12
+_LAST_DIGITS: Final = [b"%03x" % number for number in range(1 << 12)]
+_join: Final = b"".join
 
 _FIELD_COUNT: Final = 11
 _SMALL_MAP: Final = 0x80
@@ -39,6 +42,22 @@ class Letter(NamedTuple):
     def to(self, address: bytes, number: int) -> bytes:
         """The frame for one recipient."""
         return FRAME % (self.head, number, self.mid, address, self.tail)
+
+    def to_each(self, addresses: Sequence[bytes], first: int) -> list[bytes]:
+        """The frames for many recipients, numbered from `first` on.
+
+        They are joined, not formatted, which takes a third of the time: of their numbers only
+        the last digits differ, and those are written already.
+        """
+        frames: list[bytes] = []
+        while addresses:
+            high, low = divmod(first, len(_LAST_DIGITS))
+            lasts = _LAST_DIGITS[low : low + len(addresses)]
+            head = self.head + b"%09x" % high
+            parts = zip(repeat(head), lasts, repeat(self.mid), addresses, repeat(self.tail))
+            frames += map(_join, parts)
+            addresses, first = addresses[len(lasts) :], first + len(lasts)
+        return frames
 
 
 Written = tuple[bytes, bytes]

@@ -7,7 +7,6 @@ from msgspec import UNSET
 
 from wireloom.protocols.signalhub.constants import Detail
 from wireloom.protocols.signalhub.desk import Desk
-from wireloom.protocols.signalhub.dialects import FRAME
 from wireloom.protocols.signalhub.directory import Directory, Registration
 from wireloom.protocols.signalhub.exchange import (
     BroadcastAckPayload,
@@ -28,7 +27,7 @@ from wireloom.protocols.signalhub.messages import (
 from wireloom.protocols.signalhub.roster import Connection
 from wireloom.protocols.signalhub.topics import Topics, forget, store, subscription_id
 from wireloom.wire.outcome import Outcome
-from wireloom.wire.session import Conclude, Line, Send, Spread, WakeAt
+from wireloom.wire.session import Conclude, Send, Spread, WakeAt
 
 BROADCAST_TIMER: Final = "broadcast"
 
@@ -151,36 +150,29 @@ class Fanout:
         return Forwarding(self._desk, connection.actor.written, about)
 
     def _publish(self, forwarding: Forwarding, topic: str) -> int:
-        desk = self._desk
-        number = first = desk.number
-        frame = FRAME
-        begun: list[Any] = [None, None]  # by `text`
-        for actor in self._topics.subscribers(topic):
-            there = actor.connection
-            if there is None or there.paused:
-                continue
-            parts = begun[there.text]
-            if parts is None:
-                parts = begun[there.text] = self._begin(forwarding, text=there.text)
-            if not parts:
-                continue
-            head, mid, tail, add_line, add_frame = parts
-            number += 1
-            add_line(there.line)
-            add_frame(frame % (head, number, mid, there.to, tail))
-        desk.number = number
-        desk.meter.add(number - first, desk.now_ms)
-        return number - first
+        """Passes a publication on; gives how many get it."""
+        there = [
+            one
+            for actor in self._topics.subscribers(topic)
+            if (one := actor.connection) is not None and not one.paused
+        ]
+        readers = [one for one in there if one.text]
+        count = self._spread(forwarding, readers, text=True)
+        if len(readers) < len(there):
+            count += self._spread(forwarding, [one for one in there if not one.text], text=False)
+        self._desk.meter.add(count, self._desk.now_ms)
+        return count
 
-    def _begin(self, forwarding: Forwarding, *, text: bool) -> tuple[Any, ...]:
-        """The parts of a letter and where to add lines and frames; nothing if it has no letter."""
-        letter = forwarding.letter(text=text)
+    def _spread(self, forwarding: Forwarding, there: list[Connection], *, text: bool) -> int:
+        """Sends it to connections of one encoding; to none if that cannot carry it."""
+        letter = forwarding.letter(text=text) if there else None
         if letter is None:
-            return ()
-        lines: list[Line] = []
-        frames: list[bytes] = []
-        self._desk.out.append(Spread(lines, frames, text, Outcome.FORWARDED))
-        return (*letter, lines.append, frames.append)
+            return 0
+        desk = self._desk
+        frames = letter.to_each([one.to for one in there], desk.number + 1)
+        desk.number += len(frames)
+        desk.out.append(Spread([one.line for one in there], frames, text, Outcome.FORWARDED))
+        return len(frames)
 
     def _slice(self, job: Job, count: int) -> int:
         """Delivers to the next recipients of a broadcast; gives how many got it."""
