@@ -38,7 +38,7 @@ def contents(name: str | None, raws: pa.BinaryArray, decoded: pa.RecordBatch) ->
 
 def _whole(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> Iterable[bytes]:
     del decoded
-    return raws.to_pylist()
+    return list(raws.to_pylist())
 
 
 def _mesh(raws: pa.BinaryArray, decoded: pa.RecordBatch) -> Iterable[memoryview]:

@@ -36,6 +36,7 @@ def test_a_letter_to_someone_is_a_message(
     address = written(target)[dialect.text]
     raw = letter.to(address, 0xABC)
     assert len(raw) == letter.size + len(address)
+    assert raw == dialect.frame(PREFIX, written(source), content, 0xABC, address)
     assert codec.decode(raw) == Application(
         id="00000000-0000-8000-8000-000000000abc",
         from_=source,

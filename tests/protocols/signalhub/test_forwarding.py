@@ -8,15 +8,14 @@ from wireloom.protocols.signalhub.dialects import JSON, PACKED, written
 from wireloom.protocols.signalhub.envelope import Inner
 from wireloom.protocols.signalhub.exchange import SendMetadata
 from wireloom.protocols.signalhub.forwarding import (
+    UNPORTABLE,
     Forwarding,
     content,
     is_reserved,
     noted,
     remaining_ms,
-    written_letter,
 )
 from wireloom.protocols.signalhub.settings import HubSettings
-from wireloom.wire.errors import MalformedError
 
 ID = "00000000-0000-4000-8000-000000000001"
 
@@ -71,6 +70,6 @@ def test_a_letter_leaves_room_for_the_longest_address() -> None:
 def test_what_an_encoding_has_not_got_is_refused() -> None:
     desk = Desk(HubSettings(secret=b"s" * 16), "boot")
     about = content(desk, Inner(type="x", payload=[2**64]), ID, None, {})
-    assert written_letter(JSON, desk, written("@(a)"), about).size > 0
-    with pytest.raises(MalformedError, match="cannot be passed on"):
-        written_letter(PACKED, desk, written("@(a)"), about)
+    assert JSON.letter(desk.id_head, written("@(a)"), about).size > 0
+    with pytest.raises(UNPORTABLE):
+        PACKED.letter(desk.id_head, written("@(a)"), about)

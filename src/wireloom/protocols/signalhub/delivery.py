@@ -11,16 +11,16 @@ from wireloom.protocols.signalhub.constants import (
     ErrorCode,
 )
 from wireloom.protocols.signalhub.desk import Desk
-from wireloom.protocols.signalhub.dialects import FRAME, written
+from wireloom.protocols.signalhub.dialects import written
 from wireloom.protocols.signalhub.directory import Directory, Registration
 from wireloom.protocols.signalhub.envelope import Inner
 from wireloom.protocols.signalhub.exchange import DeliveryAckPayload
 from wireloom.protocols.signalhub.forwarding import (
+    UNPORTABLE,
     Forwarding,
     content,
     is_reserved,
     noted,
-    written_letter,
 )
 from wireloom.protocols.signalhub.integrity import expires_ms
 from wireloom.protocols.signalhub.lifecycle import UnknownActorPayload
@@ -143,10 +143,14 @@ class Delivery:
         desk = self._desk
         notes = noted(message.metadata)
         about = content(desk, message.payload.message, message.id, expires_ms(message), notes)
-        source = connection.actor.written
-        head, mid, tail = written_letter(there.dialect, desk, source, about)
         desk.number += 1
-        return FRAME % (head, desk.number, mid, target.written[there.text], tail)
+        to = target.written[there.text]
+        try:
+            return there.dialect.frame(
+                desk.id_head, connection.actor.written, about, desk.number, to
+            )
+        except UNPORTABLE as error:
+            raise MalformedError(f"cannot be passed on: {error}") from None
 
     def _acknowledge(self, connection: Connection, message: Send, status: DeliveryStatus) -> None:
         desk = self._desk

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-FRAME: Final = b"%b%012x%b%b%b"
+_FRAME: Final = b"%b%012x%b%b%b"
 """Head, number, mid, address, tail."""
 
 NUMBER_SIZE: Final = 12
@@ -41,7 +41,7 @@ class Letter(NamedTuple):
 
     def to(self, address: bytes, number: int) -> bytes:
         """The frame for one recipient."""
-        return FRAME % (self.head, number, self.mid, address, self.tail)
+        return _FRAME % (self.head, number, self.mid, address, self.tail)
 
     def to_each(self, addresses: Sequence[bytes], first: int) -> list[bytes]:
         """The frames for many recipients, numbered from `first` on.
@@ -94,6 +94,9 @@ class Dialect(NamedTuple):
     letter: Callable[[bytes, Written, Content], Letter]
     """From the constant part of the id, the sender's address, and the rest."""
 
+    frame: Callable[[bytes, Written, Content, int, bytes], bytes]
+    """What `letter` gives, to a number and an address: for one recipient it is written at once."""
+
 
 _write: Final = msgspec.json.Encoder().encode
 _pack: Final = msgspec.msgpack.Encoder().encode
@@ -110,9 +113,23 @@ _JSON_TAIL: Final = (
 )
 
 
+_JSON_FRAME: Final = b'{"id":"%b%012x","from":%b,"to":%b' + _JSON_TAIL
+
+
 def _json_letter(prefix: bytes, source: Written, content: Content) -> Letter:
+    tail = _JSON_TAIL % _json_values(content)
+    return Letter(b'{"id":"' + prefix, b'","from":' + source[1] + b',"to":', tail)
+
+
+def _json_frame(
+    prefix: bytes, source: Written, content: Content, number: int, address: bytes
+) -> bytes:
+    return _JSON_FRAME % (prefix, number, source[1], address, *_json_values(content))
+
+
+def _json_values(content: Content) -> tuple[bytes | int, ...]:
     type_, payload, answers, timestamp, ttl, via, original, notes = content
-    tail = _JSON_TAIL % (
+    return (
         b'"%b"' % answers.encode() if answers else b"null",
         timestamp,
         _write(type_),
@@ -122,7 +139,6 @@ def _json_letter(prefix: bytes, source: Written, content: Content) -> Letter:
         b"," + _write(notes).removeprefix(b"{").removesuffix(b"}") if notes else b"",
         b"null" if ttl is None else b"%d" % ttl,
     )
-    return Letter(b'{"id":"' + prefix, b'","from":' + source[1] + b',"to":', tail)
 
 
 _PACKED_HEAD: Final = bytes([_SMALL_MAP + _FIELD_COUNT]) + _pack("id") + _TEXT_36
@@ -154,5 +170,11 @@ def _packed_letter(prefix: bytes, source: Written, content: Content) -> Letter:
     )
 
 
-JSON: Final = Dialect(True, _write, _json_letter)  # noqa: FBT003
-PACKED: Final = Dialect(False, _pack, _packed_letter)  # noqa: FBT003
+def _packed_frame(
+    prefix: bytes, source: Written, content: Content, number: int, address: bytes
+) -> bytes:
+    return _packed_letter(prefix, source, content).to(address, number)
+
+
+JSON: Final = Dialect(True, _write, _json_letter, _json_frame)  # noqa: FBT003
+PACKED: Final = Dialect(False, _pack, _packed_letter, _packed_frame)  # noqa: FBT003

@@ -16,11 +16,14 @@ from wireloom.protocols.signalhub.dialects import (
 )
 from wireloom.protocols.signalhub.envelope import Inner
 from wireloom.protocols.signalhub.exchange import SendMetadata
-from wireloom.wire.errors import MalformedError
+from wireloom.wire.session import make
 
 _BY_TEXT: Final = (PACKED, JSON)
 _UNFIT: Final = Letter(b"", b"", b"")
 """Stands for a letter that cannot be written in an encoding."""
+
+UNPORTABLE: Final = (OverflowError, ValueError)
+"""What an encoding raises that cannot carry a payload."""
 
 _NO_NOTES: Final[dict[str, Any]] = {}
 
@@ -40,7 +43,10 @@ def noted(metadata: SendMetadata | UnsetType) -> dict[str, Any]:
 
 def remaining_ms(ends_ms: int | None, now_ms: int) -> int | None:
     """The lifetime that is left to what is passed on now."""
-    return None if ends_ms is None else max(1, ends_ms - now_ms)
+    if ends_ms is None:
+        return None
+    left_ms = ends_ms - now_ms
+    return left_ms if left_ms > 1 else 1
 
 
 def content(
@@ -57,25 +63,8 @@ def content(
     """
     now_ms = desk.now_ms
     ttl = remaining_ms(ends_ms, now_ms)
-    return Content(inner.type, inner.payload, None, now_ms, ttl, desk.written, original, notes)
-
-
-def written_letter(dialect: Dialect, desk: Desk, source: Written, about: Content) -> Letter:
-    """The letter in an encoding.
-
-    Args:
-        dialect: The encoding.
-        desk: The hub's desk.
-        source: The sender's address.
-        about: What it says.
-
-    Raises:
-        MalformedError: If the encoding cannot carry the payload.
-    """
-    try:
-        return dialect.letter(desk.id_head, source, about)
-    except (OverflowError, ValueError) as error:
-        raise MalformedError(f"cannot be passed on: {error}") from None
+    told = (inner.type, inner.payload, None, now_ms, ttl, desk.written, original, notes)
+    return make(Content, told)
 
 
 class Forwarding:
@@ -104,8 +93,8 @@ class Forwarding:
 
     def _fit_letter(self, dialect: Dialect) -> Letter | None:
         try:
-            made = written_letter(dialect, self._desk, self._source, self._about)
-        except MalformedError:
+            made = dialect.letter(self._desk.id_head, self._source, self._about)
+        except UNPORTABLE:
             return None
         fits = made.size + MAX_ADDRESS_SIZE <= self._desk.settings.max_message_size
         return made if fits else None

@@ -82,6 +82,10 @@ _SEARCHED_SIZE: Final = 1_024
 """Bytes of a frame that cannot be read in which its id is looked for."""
 
 _NAMES: Final = {cls: name for name, cls in TYPES.items()}
+_ENDED: Final = State.ENDED
+_OPENED: Final = State.OPENED
+"""Named once: the interpreter looks up a member of an enum slowly."""
+
 _NO_ID: Final = "00000000-0000-0000-0000-000000000000"
 _TIMELESS: Final = frozenset({Heartbeat, Disconnect})
 """Messages of which the clock does not matter: one of them measures it (R45)."""
@@ -169,16 +173,17 @@ class HubSession:
         return out
 
     def _receive(self, event: FrameReceived) -> Conclude:
-        connection = self._desk.roster.lines.get(event.line)
-        if connection is None or connection.state is State.ENDED:
+        line, raw, text = event
+        desk = self._desk
+        connection = desk.roster.lines.get(line)
+        if connection is None or connection.state is _ENDED:
             return Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED)
-        connection.heard_ms = self._desk.now_ms
-        raw = event.raw
-        is_new = connection.state is State.OPENED
+        connection.heard_ms = desk.now_ms
+        is_new = connection.state is _OPENED
         if is_new:
-            packed = not event.text and layout.is_msgpack(raw)
+            packed = not text and layout.is_msgpack(raw)
             connection.speak(PACKED if packed else JSON)
-        if len(raw) > self._desk.settings.max_message_size:
+        if len(raw) > desk.settings.max_message_size:
             return self._too_large(connection, raw)
         try:
             message: Any = codec.decode(raw)
