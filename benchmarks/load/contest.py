@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Final, NamedTuple
 
 from load import peers, servers
@@ -17,6 +18,10 @@ WARM_UP_SECONDS: Final = 0.3
 PEERS: Final[dict[str, tuple[servers.Starter, Callable[[int], peers.Peer]]]] = {
     "nats-server": (servers.nats, peers.Nats),
     "Mosquitto": (servers.mosquitto, peers.Mosquitto),
+    "Mosquitto with set_tcp_nodelay": (
+        partial(servers.mosquitto, is_eager=True),
+        peers.Mosquitto,
+    ),
     "Socket.IO": (servers.socketio_node, peers.SocketIo),
     "python-socketio": (servers.socketio_python, peers.SocketIo),
     "crossbar": (servers.crossbar, peers.Crossbar),
@@ -45,7 +50,7 @@ def others(names: Iterable[str], scene: Callable[[peers.Peer], Scene]) -> list[C
     found = []
     for name in names:
         start, speaker = PEERS[name]
-        if servers.is_installed(name):
+        if servers.is_installed(name.partition(" ")[0]):
             found.append(Contestant(name, start, _opening(speaker, scene)))
     return found
 

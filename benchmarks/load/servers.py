@@ -81,14 +81,18 @@ def nats() -> Iterator[Server]:
 
 
 @contextmanager
-def mosquitto() -> Iterator[Server]:
-    """Mosquitto with its defaults, but without a limit on what may wait for a client."""
+def mosquitto(*, is_eager: bool = False) -> Iterator[Server]:
+    """Mosquitto with its defaults, but without a limit on what may wait for a client.
+
+    Args:
+        is_eager: Have it write at once, where by default it lets small packets wait for others.
+    """
     port = _free_port()
     with TemporaryDirectory() as folder:
         config = Path(folder) / "mosquitto.conf"
         config.write_text(
             f"listener {port} {HOST}\nallow_anonymous true\nmax_queued_messages 0\n"
-            "set_tcp_nodelay true\n"
+            f"set_tcp_nodelay {str(is_eager).lower()}\n"
         )
         with _running([_found("mosquitto"), "-c", str(config)], port) as server:
             yield server

@@ -75,6 +75,53 @@ def test_a_frame_is_answered_and_lines_are_never_used_twice(tmp_path: Path) -> N
     assert Closed(1, 1000) in session.events
 
 
+def test_the_session_hears_of_an_end_before_anything_else(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        first, second, third = opened(driver), opened(driver), opened(driver)
+        driver.closed(first, 1006)
+        driver.received(second, b"hello", is_text=True)
+        driver.ending(third, 1001)
+        driver.request("anything")
+        kinds = [type(event) for event in session.events if type(event) is not Opened]
+        assert kinds == [Closed, FrameReceived, Closed, Requested]
+
+    drive(tmp_path, test)
+
+
+def test_nothing_leaves_on_a_line_that_is_ending_and_its_end_is_told_once(tmp_path: Path) -> None:
+    meters = Meters()
+
+    async def test(driver: Driver, session: EchoSession) -> None:
+        first, second = opened(driver), opened(driver)
+        driver.ending(first, 4001)
+        driver.congested(first)
+        driver.received(second, b"all x", is_text=True)
+        await until(lambda: second.writes)
+        assert first.writes == []
+        assert meters.gauges["connections"]() == 2
+        driver.closed(first, 1006)
+        assert meters.gauges["connections"]() == 1
+
+    session = drive(tmp_path, test, meters=meters)
+    assert session.seen(Closed)[0] == Closed(1, 4001)
+    assert [event.line for event in session.seen(Closed)].count(1) == 1
+    assert session.seen(Congested) == []
+    assert meters.closed[4001] == 1
+    assert meters.closed[1006] == 0
+
+
+def test_a_record_is_forgotten_after_what_it_stood_for_has_left() -> None:
+    async def test(driver: Driver, store: Slow) -> None:
+        pipe = opened(driver)
+        left: list[int] = []
+        store.commit = lambda: left.append(len(pipe.writes))  # type: ignore[method-assign]
+        driver.request([Send(1, b"a"), Forget("kept", "x")])
+        await turn()
+        assert left == [1]
+
+    slowly(test, [])
+
+
 def test_all_that_a_line_is_owed_in_one_turn_leaves_in_one_write(tmp_path: Path) -> None:
     async def test(driver: Driver, session: EchoSession) -> None:
         first, second = opened(driver), opened(driver)

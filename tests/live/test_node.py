@@ -6,6 +6,7 @@ import signal
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import time
 
@@ -16,7 +17,7 @@ from websockets.exceptions import ConnectionClosed
 
 from live.certificates import Authority
 from live.parts import captured, until
-from live.speakers import BROKER, at_broker, at_hub
+from live.speakers import BROKER, BrokerSpeaker, at_broker, at_hub
 from live.test_tls import client_context
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live import tap as tapping
@@ -137,6 +138,33 @@ def test_clients_talk_through_the_broker(tmp_path: Path) -> None:
     run(configured(tmp_path), test)
     out = [frame for frame in captured(tmp_path / "captures") if b"hello" in frame.raw]
     assert {(frame.direction, frame.peer) for frame in out} == {("in", ANN), ("out", BEN)}
+
+
+def test_nothing_is_lost_that_comes_for_someone_who_is_just_leaving(tmp_path: Path) -> None:
+    sent: list[str] = []
+    heard: list[str] = []
+
+    async def listen(ben: BrokerSpeaker) -> None:
+        with suppress(ConnectionClosed):
+            while True:
+                heard.append((await ben.hear())[0]["id"])
+
+    async def test(node: Running) -> None:
+        async with at_broker(node.broker, ANN) as ann:
+            for round_ in range(40):
+                async with at_broker(node.broker, BEN) as ben:
+                    # The node shares this loop: it is a few steps further in each round.
+                    leaving = asyncio.ensure_future(ben.connection.close())
+                    for _ in range(round_ // 4):
+                        await asyncio.sleep(0)
+                    sent.append(await ann.say(GREETING, [BEN], b"hello"))
+                    await leaving
+                    await listen(ben)
+            async with at_broker(node.broker, BEN) as ben:
+                await asyncio.wait({asyncio.ensure_future(listen(ben))}, timeout=0.2)
+
+    run(configured(tmp_path), test)
+    assert sorted(heard) == sorted(sent)
 
 
 def test_what_is_held_for_someone_survives_a_restart(tmp_path: Path) -> None:

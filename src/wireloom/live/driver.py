@@ -20,6 +20,7 @@ from wireloom.live.pressure import TICK_SECONDS, Pressure
 from wireloom.live.store import RecordStore
 from wireloom.live.tap import CAME, LEFT, Tap
 from wireloom.live.timers import Timers
+from wireloom.live.waiting import Waiting
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     UNCONCLUDED,
@@ -83,12 +84,13 @@ class Driver:
         self._meters = meters or Meters()
         self._loop = asyncio.get_running_loop()
         self._connections: dict[int, Connection] = {}
+        self._sockets: set[Connection] = set()
+        self._ended: deque[Closed] = deque()
         self._next_line = 1
         self._turn: list[Connection] = []
         self._spoke: set[Connection] = set()
         self._turn_began_at: float | None = None
-        self._holding: dict[Connection, None] = {}
-        self._held_items: deque[tuple[int, object]] = deque()
+        self._waiting = Waiting()
         self._timers = Timers()
         self._alarm = Alarm(self._ring)
         self._pressure = Pressure(self.stalled)
@@ -97,9 +99,9 @@ class Driver:
         self._emptied = asyncio.Event()
         self._meters.slow = self._pressure.named
         self._meters.gauges |= {
-            "connections": lambda: len(self._connections),
+            "connections": lambda: len(self._sockets),
             "timers": lambda: len(self._timers),
-            "held_commands": self._held_count,
+            "held_commands": lambda: len(self._waiting),
             "congested_connections": lambda: len(self._pressure),
         }
 
@@ -122,6 +124,7 @@ class Driver:
         connection.turn = self._turn
         self._next_line += 1
         self._connections[connection.line] = connection
+        self._sockets.add(connection)
         self._meters.opened += 1
         if self._is_paused:
             connection.pause()
@@ -131,6 +134,8 @@ class Driver:
 
     def received(self, connection: Connection, raw: bytes, *, is_text: bool) -> None:
         """A whole frame came in."""
+        if self._ended:
+            self._tell_ended()
         now = time_ns()
         self._spoke.add(connection)
         event = make(FrameReceived, (connection.line, raw, is_text))
@@ -146,8 +151,9 @@ class Driver:
 
     def congested(self, connection: Connection) -> None:
         """More waits to leave than should, or little enough again."""
-        self._pressure.note(connection)
-        self._begin_turn()
+        if connection.line in self._connections:
+            self._pressure.note(connection)
+            self._begin_turn()
 
     def stalled(self, connection: Connection) -> None:
         """More waits to leave than may: the peer does not read."""
@@ -157,30 +163,32 @@ class Driver:
         self._meters.count_cut(connection.name)
         connection.abort()
 
-    def closed(self, connection: Connection, code: int) -> None:
-        """A connection went away."""
-        del self._connections[connection.line]
+    def ending(self, connection: Connection, code: int) -> None:
+        """Nothing leaves on a connection any more, though its socket may stay for a while."""
+        if self._connections.pop(connection.line, None) is None:
+            return
         self._meters.closed[code] += 1
         self._pressure.forget(connection)
-        self._holding.pop(connection, None)
-        connection.held.clear()
-        if not self._connections:
-            self._emptied.set()
+        self._waiting.forget(connection)
         # Later: a link may tell of an end in the middle of an answer that demanded it.
-        self._loop.call_soon(self._handle, Closed(connection.line, code))
+        self._ended.append(Closed(connection.line, code))
+        self._loop.call_soon(self._tell_ended)
+
+    def closed(self, connection: Connection, code: int) -> None:
+        """A connection went away."""
+        self.ending(connection, code)
+        self._sockets.discard(connection)
+        if not self._sockets:
+            self._emptied.set()
 
     # What the node tells.
 
     def synced(self, ticket: int) -> None:
         """All records up to this ticket are on disk."""
-        for connection in tuple(self._holding):
-            held = connection.held
-            while held and held[0][0] <= ticket:
-                self._release(connection, held.popleft()[1])
-            if not held:
-                self._holding.pop(connection, None)
-        while self._held_items and self._held_items[0][0] <= ticket:
-            self._deliver(self._held_items.popleft()[1])
+        for connection, command in self._waiting.commands(ticket):
+            self._release(connection, command)
+        for item in self._waiting.items(ticket):
+            self._deliver(item)
         if self._tap is not None:
             self._tap.rows.at(time_ns())
         self._begin_turn()
@@ -188,13 +196,13 @@ class Driver:
     def pause(self) -> None:
         """Stops reading: the node cannot keep up."""
         self._is_paused = True
-        for connection in self._connections.values():
+        for connection in self._sockets:
             connection.pause()
 
     def resume(self) -> None:
         """Reads on."""
         self._is_paused = False
-        for connection in self._connections.values():
+        for connection in self._sockets:
             connection.resume()
 
     async def stop(self, seconds: float) -> None:
@@ -205,8 +213,8 @@ class Driver:
             async with asyncio.timeout(seconds):
                 await self._drain()
         except TimeoutError:
-            _log.warning("%s: %d connections did not end", self._protocol, len(self._connections))
-        for connection in tuple(self._connections.values()):
+            _log.warning("%s: %d connections did not end", self._protocol, len(self._sockets))
+        for connection in tuple(self._sockets):
             connection.abort()
         self._alarm.cancel()
         if self._ticker is not None:
@@ -214,17 +222,26 @@ class Driver:
         await asyncio.sleep(0)
 
     async def _drain(self) -> None:
-        while self._holding or self._turn or self._held_items:
+        while self._waiting or self._turn:
             await asyncio.sleep(0.005)
         for connection in tuple(self._connections.values()):
             connection.close(GOING_AWAY, "server shutdown")
-        while self._connections:
+        while self._sockets:
             self._emptied.clear()
             await self._emptied.wait()
 
     # Events and commands.
 
+    def _tell_ended(self) -> None:
+        """Tells the session of ends, before anything else: it shall send nothing into the void."""
+        while self._ended:
+            self._answer(self._ended.popleft())
+
     def _handle(self, event: Event) -> None:
+        self._tell_ended()
+        self._answer(event)
+
+    def _answer(self, event: Event) -> None:
         now = time_ns()
         try:
             commands = self._session.handle(event, now // _NS_PER_MS)
@@ -262,7 +279,7 @@ class Driver:
                 if connection is None:
                     continue
                 if ticket or connection.held:
-                    self._hold(connection, ticket, command)
+                    self._waiting.add(connection, ticket, command)
                     continue
                 connection.put(frame, is_text=is_text)
                 sent[outcome] += 1
@@ -286,9 +303,9 @@ class Driver:
             reached = [self._connections[line] for line in lines]
         except KeyError:  # somebody has gone
             reached = []
-        if ticket or not reached or not self._holding.keys().isdisjoint(reached):
+        if ticket or not reached or not self._waiting.connections.isdisjoint(reached):
             for line, frame in zip(lines, frames, strict=True):
-                self._send_one(Send(line, frame, is_text, outcome), ticket)
+                self._put(Send(line, frame, is_text, outcome), ticket)
             return
         for connection, frame in zip(reached, frames, strict=True):
             connection.put(frame, is_text=is_text)
@@ -296,12 +313,12 @@ class Driver:
         if self._tap is not None:
             self._tap.rows.add_all(reached, LEFT[outcome], frames)
 
-    def _send_one(self, send: Send, ticket: int) -> None:
-        connection = self._connections.get(send.line)
+    def _put(self, command: Send | Close, ticket: int) -> None:
+        connection = self._connections.get(command.line)
         if connection is not None and (ticket or connection.held):
-            self._hold(connection, ticket, send)
+            self._waiting.add(connection, ticket, command)
         elif connection is not None:
-            self._release(connection, send)
+            self._release(connection, command)
 
     def _perform_other(self, command: Command, ticket: int) -> int:
         """Performs a command that is none of the two frequent ones; gives a ticket of its own."""
@@ -314,22 +331,13 @@ class Driver:
                 return self._store.put((self._protocol, kind, key), None)
             case WakeAt(timer, at_ms):
                 self._timers.set(timer, at_ms)
-            case Close(line, code, reason):
-                self._close(line, ticket, code, reason)
-            case Deliver(item) if ticket or self._held_items:
-                self._held_items.append((ticket or self._held_items[-1][0], item))
+            case Close():
+                self._put(command, ticket)
+            case Deliver(item) if ticket or self._waiting.has_items:
+                self._waiting.add_item(ticket, item)
             case Deliver(item):
                 self._deliver(item)
         return 0
-
-    def _close(self, line: int, ticket: int, code: int, reason: str) -> None:
-        connection = self._connections.get(line)
-        if connection is None:
-            return
-        if ticket or connection.held:
-            self._hold(connection, ticket, Close(line, code, reason))
-        else:
-            connection.close(code, reason)
 
     def _conclude(self, source: Connection, conclusion: Conclude, raw: bytes) -> None:
         outcome, reason, peer, kind = conclusion
@@ -340,10 +348,6 @@ class Driver:
             meaning = CAME.get((outcome, reason), CAME[outcome, None])
             self._tap.rows.add(source, meaning, raw)
 
-    def _hold(self, connection: Connection, ticket: int, command: Send | Close) -> None:
-        connection.held.append((ticket or connection.held[-1][0], command))
-        self._holding[connection] = None
-
     def _release(self, connection: Connection, command: Send | Close) -> None:
         if isinstance(command, Close):
             connection.close(command.code, command.reason)
@@ -353,9 +357,6 @@ class Driver:
         if self._tap is not None:
             self._tap.rows.add(connection, LEFT[command.outcome], command.raw)
 
-    def _held_count(self) -> int:
-        return sum(len(one.held) for one in self._holding) + len(self._held_items)
-
     # Turns of the loop.
 
     def _begin_turn(self) -> None:
@@ -364,15 +365,15 @@ class Driver:
             self._loop.call_soon(self._end_turn)
 
     def _end_turn(self) -> None:
-        """Sends records to disk and frames to sockets, all that this turn brought.
+        """Sends frames to sockets and records to disk, all that this turn brought.
 
         Who spoke is answered last: when a sender hears what became of a message, it has left for
-        its receiver, whatever happens to this process in between.
+        its receiver, whatever happens to this process in between. So it has when it is forgotten.
         """
         began_at = self._turn_began_at or 0.0
-        self._store.commit()
         for connection in sorted(self._turn, key=self._spoke.__contains__):
             connection.flush()
+        self._store.commit()
         self._turn.clear()
         self._spoke.clear()
         if self._tap is not None:

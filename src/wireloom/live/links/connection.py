@@ -79,6 +79,10 @@ class Host(Protocol):
         """More waits to leave than may: the connection is to be cut."""
         ...
 
+    def ending(self, connection: "Connection", code: int) -> None:
+        """Nothing leaves on a connection any more; told once or more, before `closed`."""
+        ...
+
     def closed(self, connection: "Connection", code: int) -> None:
         """A connection went away; nothing more will be told of it."""
         ...

@@ -51,12 +51,14 @@ class TcpConnection(Connection):
         self.flush()
         self.is_closing = True
         self.code = code
+        self.host.ending(self, code)
         self._transport.close()
         loop = asyncio.get_running_loop()
         self._closer = loop.call_later(self.limits.close_seconds, self.abort)
 
     def abort(self) -> None:
         """Ends the connection at once."""
+        self.host.ending(self, self.code)
         self._transport.abort()
 
     def pause(self) -> None:

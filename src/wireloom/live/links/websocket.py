@@ -120,6 +120,7 @@ class WebSocketConnection(Connection):
         self.flush()
         self.is_closing = True
         self.code = self.code or code
+        self.host.ending(self, self.code)
         if not self._transport.is_close_frame_sent:
             sent = code if is_sendable(code) else _NORMAL
             self._transport.send_close(_close_code(sent), put_close(sent, reason)[2:])
@@ -132,6 +133,7 @@ class WebSocketConnection(Connection):
 
     def abort(self) -> None:
         """Ends the connection at once."""
+        self.host.ending(self, self.code or ABNORMAL)
         self._transport.disconnect(graceful=False)
 
     def pause(self) -> None:
