@@ -94,7 +94,6 @@ def test_nothing_leaves_on_a_line_that_is_ending_and_its_end_is_told_once(tmp_pa
     async def test(driver: Driver, session: EchoSession) -> None:
         first, second = opened(driver), opened(driver)
         driver.ending(first, 4001)
-        driver.congested(first)
         driver.received(second, b"all x", is_text=True)
         await until(lambda: second.writes)
         assert first.writes == []
@@ -105,9 +104,24 @@ def test_nothing_leaves_on_a_line_that_is_ending_and_its_end_is_told_once(tmp_pa
     session = drive(tmp_path, test, meters=meters)
     assert session.seen(Closed)[0] == Closed(1, 4001)
     assert [event.line for event in session.seen(Closed)].count(1) == 1
-    assert session.seen(Congested) == []
     assert meters.closed[4001] == 1
     assert meters.closed[1006] == 0
+
+
+def test_what_waits_on_a_line_that_is_ending_counts_until_it_is_gone(tmp_path: Path) -> None:
+    meters = Meters()
+
+    async def test(driver: Driver, session: EchoSession) -> None:
+        pipe = opened(driver)
+        pipe.stuck = 1_000
+        driver.congested(pipe)
+        driver.ending(pipe, 1001)
+        await until(lambda: session.seen(Congested))
+        assert meters.gauges["congested_connections"]() == 1
+        driver.closed(pipe, 1001)
+        assert meters.gauges["congested_connections"]() == 0
+
+    drive(tmp_path, test, meters=meters)
 
 
 def test_a_record_is_forgotten_after_what_it_stood_for_has_left() -> None:

@@ -151,9 +151,8 @@ class Driver:
 
     def congested(self, connection: Connection) -> None:
         """More waits to leave than should, or little enough again."""
-        if connection.line in self._connections:
-            self._pressure.note(connection)
-            self._begin_turn()
+        self._pressure.note(connection)
+        self._begin_turn()
 
     def stalled(self, connection: Connection) -> None:
         """More waits to leave than may: the peer does not read."""
@@ -168,7 +167,6 @@ class Driver:
         if self._connections.pop(connection.line, None) is None:
             return
         self._meters.closed[code] += 1
-        self._pressure.forget(connection)
         self._waiting.forget(connection)
         # Later: a link may tell of an end in the middle of an answer that demanded it.
         self._ended.append(Closed(connection.line, code))
@@ -177,6 +175,7 @@ class Driver:
     def closed(self, connection: Connection, code: int) -> None:
         """A connection went away."""
         self.ending(connection, code)
+        self._pressure.forget(connection)
         self._sockets.discard(connection)
         if not self._sockets:
             self._emptied.set()
