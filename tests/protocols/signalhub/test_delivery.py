@@ -359,13 +359,14 @@ def test_a_number_that_the_targets_encoding_has_not_got_is_an_error() -> None:
     ada, bob = hub.client(ADA), hub.client(BOB, packed=True)
     bob.registers()
     asked = ada.sends_to(BOB, 2**70)
-    ada.hears(
+    heard = ada.hears(
         "hub:error",
         correlationId=asked,
         payload__code="internal_error",
         payload__details__reason="not_portable",
         payload__retryable=False,
     )
+    assert heard["payload"]["message"].startswith("cannot be passed on: ")
     hub.concludes("rejected", "internal")
     ada.sends_to(BOB, 2**70, pattern="tell")
     ada.hears_nothing()

@@ -63,15 +63,16 @@ _FLAG_LISTS: Final = NameLists(
 def decode(raws: pa.BinaryArray) -> pa.RecordBatch:
     """A row for each frame, with the columns of `COLUMN.schema`."""
     seen = survey(Frames(raws))
-    odd = np.flatnonzero(seen.kinds == 0)
+    read = seen.kinds != 0
+    odd = np.flatnonzero(~read)
     if not len(odd):
-        return _batch(seen, Rows(seen.kinds != 0))
+        return _batch(seen, Rows(read))
     theirs = decode_each(COLUMN, codec.decode, summarise, raws.take(pa.array(odd)).to_pylist())
     if len(odd) == len(raws):
         return theirs
-    read = seen.kinds != 0
-    read[odd] = theirs.columns[-1].is_valid()
-    return completed(_batch(seen, Rows(read)), _without_headers(theirs), odd)
+    known = theirs.columns[-1].is_valid().to_numpy(zero_copy_only=False)
+    read[odd] = known
+    return completed(_batch(seen, Rows(read)), _without_headers(theirs, known), odd)
 
 
 def _batch(seen: Survey, rows: Rows) -> pa.RecordBatch:
@@ -81,10 +82,9 @@ def _batch(seen: Survey, rows: Rows) -> pa.RecordBatch:
     return with_shared(COLUMN, shared, rows.structs(COLUMN.type, (own[name] for name in _FIELDS)))
 
 
-def _without_headers(theirs: pa.RecordBatch) -> pa.RecordBatch:
+def _without_headers(theirs: pa.RecordBatch, known: Array) -> pa.RecordBatch:
     """What only the codec knows of frames: fewer columns to put in their places."""
     frames = theirs.columns[-1]
-    known = frames.is_valid()
     shared = {
         field.name: column
         if field.name in _FROM_PAYLOAD
@@ -97,10 +97,7 @@ def _without_headers(theirs: pa.RecordBatch) -> pa.RecordBatch:
         else pa.nulls(len(frames), field.type)
         for field in COLUMN.type
     ]
-    bits = known.buffers()[1]
-    return with_shared(
-        COLUMN, shared, pa.Array.from_buffers(COLUMN.type, len(frames), [bits], children=own)
-    )
+    return with_shared(COLUMN, shared, Rows(known).structs(COLUMN.type, own))
 
 
 def _shared_columns(seen: Survey, rows: Rows, own: dict[str, pa.Array]) -> dict[str, pa.Array]:

@@ -32,7 +32,6 @@ from wireloom.protocols.signalhub.messages import (
 )
 from wireloom.protocols.signalhub.roster import Connection
 from wireloom.wire import session
-from wireloom.wire.errors import MalformedError
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import Conclude, WakeAt
 
@@ -77,7 +76,7 @@ class Delivery:
             return self._queue(connection, message)
         try:
             raw = self._frame(connection, message, there, registration)
-        except MalformedError as error:
+        except UNPORTABLE as error:
             return self._unfit(connection, message, error)
         if len(raw) > desk.settings.max_message_size:
             return desk.too_large(connection, len(raw), message.id)
@@ -145,12 +144,7 @@ class Delivery:
         about = content(desk, message.payload.message, message.id, expires_ms(message), notes)
         desk.number += 1
         to = target.written[there.text]
-        try:
-            return there.dialect.frame(
-                desk.id_head, connection.actor.written, about, desk.number, to
-            )
-        except UNPORTABLE as error:
-            raise MalformedError(f"cannot be passed on: {error}") from None
+        return there.dialect.frame(desk.id_head, connection.actor.written, about, desk.number, to)
 
     def _acknowledge(self, connection: Connection, message: Send, status: DeliveryStatus) -> None:
         desk = self._desk
@@ -248,12 +242,12 @@ class Delivery:
             self._desk.tell(connection, UnknownActor, payload, answers=message.id)
         return self._desk.refused(connection, Reason.UNKNOWN_DESTINATION)
 
-    def _unfit(self, connection: Connection, message: Send, error: MalformedError) -> Conclude:
+    def _unfit(self, connection: Connection, message: Send, error: Exception) -> Conclude:
         if message.pattern == "ask":
             self._desk.fail(
                 connection,
                 ErrorCode.INTERNAL_ERROR,
-                error.detail,
+                f"cannot be passed on: {error}",
                 answers=message.id,
                 retryable=False,
                 reason=Detail.NOT_PORTABLE,
