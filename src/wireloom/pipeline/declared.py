@@ -22,6 +22,9 @@ REWRITTEN: Final = "rewritten"
 SLICE: Final = "slice"
 """A column of these tables, and the application that counts their slices."""
 
+MENTIONS: Final = ("message_id", "reply_to")
+"""Columns that name a message."""
+
 KIND: Final = "kind"
 """Says which table a row goes to; no table has it as a column."""
 
@@ -196,17 +199,14 @@ def gathered(
 
 
 def related(store: Store, columns: Sequence[str], ids: pa.Array, *, upto: int) -> pa.Table:
-    """Some columns of the frames that have one of these ids or refer to one."""
-    parts = []
-    for table in _both():
-        for file, mentioned in store.scan(table, ["message_id", "reply_to"]):
-            hit = pc.or_kleene(
-                pc.is_in(mentioned.column("message_id"), value_set=ids),
-                pc.is_in(mentioned.column("reply_to"), value_set=ids),
-            )
-            if pc.any(hit).as_py():
-                ((_, rows),) = store.scan(table, [*columns, SLICE], [file])
-                parts.append(rows.filter(hit).filter(pc.field(SLICE) <= upto))
+    """Some columns, ids among them, of the frames that have one of these ids or refer to one."""
+    parts = [
+        rows.filter(
+            pc.field("message_id").isin(ids) | pc.field("reply_to").isin(ids),
+        ).filter(pc.field(SLICE) <= upto)
+        for table in _both()
+        for _, rows in store.holding(table, [*columns, SLICE], MENTIONS, ids)
+    ]
     return pa.concat_tables(parts) if parts else _nothing(columns)
 
 

@@ -114,7 +114,6 @@ def watch(
                 if not follow(spark, store, told=told.table):
                     recompute(spark, store, FOLLOWED, told=told.table)
                 turns.go_on(busy=came)
-                tidy(store)
                 if not came:
                     sleep(POLL_SECONDS)
         failure = ingestion.query.exception()
@@ -125,14 +124,14 @@ def watch(
 
 
 class Turns:
-    """Computes the table that is furthest behind, then the next one, beside other work."""
+    """Beside other work: files put together, and the table computed that is furthest behind."""
 
     def __init__(self, spark: SparkSession, store: Store, told: Told) -> None:
         self._spark = spark
         self._store = store
         self._told = told
         self._thread = ThreadPoolExecutor(1)
-        self._turn: Future[float] | None = None
+        self._turn: Future[None] | None = None
         self._rest_until = 0.0
 
     def __enter__(self) -> Self:
@@ -142,20 +141,21 @@ class Turns:
         self._thread.shutdown()
 
     def go_on(self, *, busy: bool) -> None:
-        """Begins the next turn if the last one is over, and while frames come only after a rest."""
+        """Begins the next turn if the last one is over. While frames come, tables rest."""
         if self._turn is not None and self._turn.done():
-            took = self._turn.result()
-            self._rest_until = perf_counter() + REST * took
+            self._turn.result()
             self._turn = None
-        if self._turn is None and (not busy or perf_counter() >= self._rest_until):
-            table = stalest(self._store)
-            if table is not None:
-                self._turn = self._thread.submit(self._compute, table)
+        if self._turn is None:
+            rests = busy and perf_counter() < self._rest_until
+            table = None if rests else stalest(self._store)
+            self._turn = self._thread.submit(self._take_turn, table)
 
-    def _compute(self, table: Table) -> float:
-        begin = perf_counter()
-        recompute(self._spark, self._store, [table], told=self._told.table)
-        return perf_counter() - begin
+    def _take_turn(self, table: Table | None) -> None:
+        tidy(self._store)
+        if table is not None:
+            begin = perf_counter()
+            recompute(self._spark, self._store, [table], told=self._told.table)
+            self._rest_until = perf_counter() + REST * (perf_counter() - begin)
 
 
 def reprocess(spark: SparkSession, store: Store, *, told: Told = SILENT) -> tuple[int, int]:

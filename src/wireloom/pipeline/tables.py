@@ -18,7 +18,6 @@ from typing import Final, NamedTuple, cast
 from uuid import uuid4
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import TableNotFoundError
@@ -29,10 +28,9 @@ from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
-MAX_FILE_RECORDS: Final = 2_000_000
-SMALL_FILE_RECORDS: Final = 20_000
-"""A merge takes files below this along, so that a table of many merges has few files."""
+from wireloom.pipeline.marks import Marks
 
+MAX_FILE_RECORDS: Final = 2_000_000
 BOUNDED: Final = ("slice", "captured_at")
 """Columns whose least and greatest value the log keeps for every file."""
 
@@ -101,6 +99,7 @@ class Store:
         # Reading a log anew costs more with every commit; reading on in it does not.
         self._opened = local()
         self._listed = local()
+        self._marks = Marks()
 
     def uri(self, name: str) -> str:
         """Where a table lies, for Spark."""
@@ -145,6 +144,18 @@ class Store:
             with self.parquet(table.name, file) as opened:
                 yield file, opened.read(columns=list(columns))
 
+    def holding(
+        self, table: Table, columns: Sequence[str], marked: Sequence[str], values: pa.Array
+    ) -> Iterator[tuple[File, pa.Table]]:
+        """As `scan`, for those row groups that may have one of `values` in a `marked` column."""
+        files = {file.path: file for file in self.files(table.name)}
+        found = self._marks.holding(
+            table.name, marked, values, files, lambda path: self.parquet(table.name, files[path])
+        )
+        for path, groups in found.items():
+            with self.parquet(table.name, files[path]) as opened:
+                yield files[path], opened.read_row_groups(groups, columns=list(columns))
+
     def parquet(self, name: str, file: File) -> pq.ParquetFile:
         """A file of a table, to read from."""
         return pq.ParquetFile(f"{self._base}/{name}/{file.path}", filesystem=self._disk)
@@ -175,43 +186,6 @@ class Store:
     ) -> int:
         """Makes `rows` all there is, in one transaction, with the same guard."""
         return self._write(table, rows, mode="overwrite", app=app, version=version, also=also)
-
-    def merge(
-        self,
-        table: Table,
-        touched: Mapping[str, pa.Array],
-        rows: pa.Table,
-        *,
-        app: str,
-        version: int,
-    ) -> int:
-        """Puts `rows` in the place of the touched ones, in one transaction, with the same guard.
-
-        Args:
-            table: The table.
-            touched: Values of one or more columns; a row whose columns are all among them goes.
-            rows: What comes.
-            app: As for `append`.
-            version: As for `append`.
-        """
-        if self.done(table.name, app) >= version:
-            return 0
-        hits = {file: _all_among(keys, touched) for file, keys in self.scan(table, list(touched))}
-        gone = [file for file, hit in hits.items() if pc.any(hit).as_py()]
-        if not gone and not rows.num_rows:
-            return self.commit(table, [], {app: version})
-        gone = [file for file in hits if file in gone or file.rows < SMALL_FILE_RECORDS]
-        kept = [
-            whole.filter(pc.invert(hits[file])).cast(table.arrow)
-            for file, whole in self.scan(table, table.arrow.names, gone)
-        ]
-        whole = pa.concat_tables([rows.select(table.arrow.names).cast(table.arrow), *kept])
-        path = f"{uuid4().hex}.parquet"
-        self.make(table.name)
-        with self.writer(table.name, path, table.arrow) as writer:
-            writer.write_table(whole)
-        self.commit(table, [path], {app: version}, gone=gone)
-        return int(rows.num_rows)
 
     def commit(
         self,
@@ -387,11 +361,3 @@ def _logged(value: int | datetime) -> int | str:
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%dT%H:%M:%S}.{value.microsecond // 1000:03}Z"
     return value
-
-
-def _all_among(keys: pa.Table, touched: Mapping[str, pa.Array]) -> pa.ChunkedArray:
-    """Which rows have all their columns among the touched values."""
-    hit = pa.chunked_array([pa.repeat(True, keys.num_rows)])  # noqa: FBT003
-    for name, values in touched.items():
-        hit = pc.and_(hit, pc.is_in(keys.column(name), value_set=values))
-    return hit

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from wireloom.pipeline import declared
+from wireloom.pipeline.merging import Touched, merge
 from wireloom.pipeline.spark import framed
 from wireloom.pipeline.stages.given import APP, refined
 from wireloom.pipeline.stages.refine import REJUDGED, VERDICTS
@@ -122,7 +123,7 @@ def follow(spark: SparkSession, store: Store, *, told: Callable[[str, int], None
         store.commit(NODES, [], {APP: upto})
         for table, found in rows.items():
             chosen = found.result().filter(pc.field("message_id").isin(touched))
-            store.merge(table, {"message_id": touched}, chosen, app=APP, version=upto)
+            merge(store, table, Touched("message_id", touched), chosen, app=APP, version=upto)
             told(table.name, chosen.num_rows)
     return True
 
@@ -164,7 +165,8 @@ def _touched(store: Store, fresh: pa.Table, horizon_ms: int) -> pa.Array:
     """The messages that new rows are or refer to, and those that are overdue now."""
     ids = [*fresh.column("message_id").chunks, *fresh.column("reply_to").chunks]
     horizon = pa.scalar(horizon_ms * 1000, pa.timestamp("us", "UTC"))
-    for _, rows in store.scan(FATES, ["message_id", "state", "deadline"]):
+    columns = ["message_id", "state", "deadline"]
+    for _, rows in store.holding(FATES, columns, ["state"], pa.array(["in_flight"])):
         waits = pc.equal(rows.column("state"), "in_flight")
         overdue = pc.and_kleene(waits, pc.less(rows.column("deadline"), horizon))
         ids += rows.column("message_id").filter(overdue).chunks
@@ -177,7 +179,7 @@ def _verdicts(store: Store, *frames: pa.Table) -> pa.Table:
     )
     wanted = pc.unique(contents)
     parts = [VERDICTS.arrow.empty_table()]
-    for _, rows in store.scan(VERDICTS, VERDICTS.arrow.names):
+    for _, rows in store.holding(VERDICTS, VERDICTS.arrow.names, ["content"], wanted):
         parts.append(rows.filter(pc.is_in(rows.column("content"), value_set=wanted)))
     return pa.concat_tables(parts)
 

@@ -15,6 +15,7 @@ from pyspark.sql import functions as f
 
 from wireloom.pipeline import declared
 from wireloom.pipeline.judging import SHARED_ROWS, Open, judged_by_workers, stored_by_workers
+from wireloom.pipeline.merging import Touched, merge
 from wireloom.pipeline.spark import framed
 from wireloom.pipeline.tables import Column, Store, Table
 from wireloom.pipeline.verdicts import CHECKED, SCHEMA, WANTED, judge_batches
@@ -105,12 +106,11 @@ def _refine_few(spark: SparkSession, store: Store, start: int, upto: int) -> Non
         _judge_many(spark, store, waiting, start, upto)
         return
     checked = fresh.filter(pc.is_in(fresh.column("protocol"), value_set=pa.array(CHECKED)))
+    contents = pc.unique(checked.column("content"))
     known = {
-        content.as_py()
-        for _, rows in store.scan(VERDICTS, ["content"])
-        for content in rows.column("content").filter(
-            pc.is_in(rows.column("content"), value_set=checked.column("content").combine_chunks())
-        )
+        content
+        for _, rows in store.holding(VERDICTS, ["content"], ["content"], contents)
+        for content in rows.filter(pc.field("content").isin(contents)).column("content").to_pylist()
     }
     first = {
         content: place
@@ -122,7 +122,8 @@ def _refine_few(spark: SparkSession, store: Store, start: int, upto: int) -> Non
     judged = pa.Table.from_batches(
         judge_batches(_public(store))(iter(rows.combine_chunks().to_batches())), schema=SCHEMA
     )
-    store.merge(VERDICTS, {"content": pa.array(first, pa.string())}, judged, app=APP, version=upto)
+    new = pa.array(first, pa.string())
+    merge(store, VERDICTS, Touched("content", new), judged, app=APP, version=upto)
 
 
 def _judge_many(
@@ -231,13 +232,14 @@ def _learn(store: Store, found: dict[Owner, Key], upto: int) -> pa.Array:
         [dict(zip(KEYS.arrow.names, row, strict=True)) for row in columns], schema=KEYS.arrow
     )
     names = pa.array([owner.name for owner in earlier], pa.string())
-    store.merge(KEYS, {"owner": names}, rows, app=APP, version=upto)
+    merge(store, KEYS, Touched("owner", names), rows, app=APP, version=upto)
     return _waiting(store, pa.array([owner.name for owner in came], pa.string()))
 
 
 def _waiting(store: Store, owners: pa.Array) -> pa.Array:
     parts = [pa.array([], pa.string())]
-    for _, rows in store.scan(VERDICTS, ["content", "signer", "auth"]):
+    columns = ["content", "signer", "auth"]
+    for _, rows in store.holding(VERDICTS, columns, ["signer"], owners):
         hit = pc.and_(
             pc.equal(rows.column("auth"), Auth.UNKNOWN_KEY.value),
             pc.is_in(rows.column("signer"), value_set=owners),

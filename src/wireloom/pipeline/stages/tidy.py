@@ -6,6 +6,7 @@ Otherwise a day of it would leave a hundred thousand files, and each pass would 
 from contextlib import suppress
 from typing import Final
 
+from deltalake import WriterProperties
 from deltalake.exceptions import CommitFailedError
 
 from wireloom.pipeline import declared
@@ -14,6 +15,11 @@ from wireloom.pipeline.tables import Store
 MANY_FILES: Final = 32
 SIZES: Final = (8 << 20, 128 << 20)
 """Small files become medium ones, and many medium ones large ones: a row is written twice more."""
+
+_WRITTEN: Final = WriterProperties(
+    compression="ZSTD", compression_level=1, max_row_group_size=20_000
+)
+"""In row groups so small that little is read for the sake of one row."""
 
 
 def tidy(store: Store) -> None:
@@ -29,4 +35,4 @@ def _compact(store: Store, name: str, size: int) -> None:
     if opened is not None:
         # Somebody else may be doing the same; then there is nothing left to do.
         with suppress(CommitFailedError):
-            opened.optimize.compact(target_size=size)
+            opened.optimize.compact(target_size=size, writer_properties=_WRITTEN)

@@ -1,0 +1,87 @@
+"""Merging a few rows into a table: they take the place of those that they touch.
+
+Files are never changed, only replaced, so a merge costs as much as the files that it touches are
+large. New rows therefore join the small files, until those are large enough to be left alone, and
+a larger file that is touched is written anew in pieces.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from wireloom.pipeline.tables import File, Store, Table
+
+SMALL: Final = 5_000
+"""Files with fewer rows are taken along, so that a table of many merges has few files."""
+
+PIECE: Final = 20_000
+"""Rows of a file, at the most."""
+
+
+class Touched(NamedTuple):
+    """Which rows go: those that have one of these values in a column."""
+
+    column: str
+    values: pa.Array
+
+    def among(self, rows: pa.Table) -> pa.ChunkedArray:
+        """For each row, whether it goes."""
+        return pc.is_in(rows.column(self.column), value_set=self.values)
+
+
+def merge(
+    store: Store, table: Table, touched: Touched, rows: pa.Table, *, app: str, version: int
+) -> int:
+    """Puts `rows` in the place of the touched ones, in one transaction.
+
+    Args:
+        store: The tables.
+        table: The table.
+        touched: Which rows go.
+        rows: What comes.
+        app: Who merges.
+        version: Up to where. If it did so before, nothing is done.
+
+    Returns:
+        How many rows came.
+    """
+    if store.done(table.name, app) >= version:
+        return 0
+    key = [touched.column]
+    hit = [
+        file
+        for file, keys in store.holding(table, key, key, touched.values)
+        if pc.any(touched.among(keys)).as_py()
+    ]
+    if not hit and not rows.num_rows:
+        return store.commit(table, [], {app: version})
+    small = [file for file in store.files(table.name) if file.rows < SMALL]
+    large = [file for file in hit if file.rows >= SMALL]
+    came = rows.select(table.arrow.names).cast(table.arrow)
+    parts = [pa.concat_tables([came, *_left(store, table, small, touched)])]
+    parts += _left(store, table, large, touched)
+    paths = [_written(store, table, piece) for part in parts for piece in _pieces(part)]
+    store.commit(table, paths, {app: version}, gone=[*small, *large])
+    return int(rows.num_rows)
+
+
+def _left(store: Store, table: Table, files: list[File], touched: Touched) -> Iterator[pa.Table]:
+    """What is left of each file."""
+    for _, rows in store.scan(table, table.arrow.names, files):
+        yield rows.filter(pc.invert(touched.among(rows))).cast(table.arrow)
+
+
+def _pieces(rows: pa.Table) -> Iterator[pa.Table]:
+    for begin in range(0, rows.num_rows, PIECE):
+        yield rows.slice(begin, PIECE)
+
+
+def _written(store: Store, table: Table, rows: pa.Table) -> str:
+    path = f"{uuid4().hex}.parquet"
+    store.make(table.name)
+    with store.writer(table.name, path, table.arrow) as writer:
+        writer.write_table(rows)
+    return path
