@@ -5,14 +5,14 @@ from pyspark.sql import Row, SparkSession
 from support.letters import ack, connect, error, send, uuid
 from support.spark import seen
 from wireloom.capture.record import Captured
-from wireloom.pipeline.transforms.evidence import claims
+from wireloom.pipeline.transforms.evidence import CLAIMS
 from wireloom.pipeline.transforms.nodes import nodes
 
 
 def claimed(spark: SparkSession, frames: list[Captured]) -> list[Row]:
     sightings = seen(spark, frames)
-    found = claims(sightings, nodes(sightings)).orderBy("decided_at").collect()
-    return list(found)
+    found = spark.sql(CLAIMS, sightings=sightings, nodes=nodes(sightings))
+    return list(found.orderBy("decided_at").collect())
 
 
 def test_the_hubs_word_counts_as_it_leaves_the_hub(spark: SparkSession) -> None:

@@ -75,6 +75,19 @@ _NEEDED: Final = (
 )
 """What the three transforms look at."""
 
+_FRESH: Final = (
+    "protocol",
+    "node",
+    "direction",
+    "swarm",
+    "type",
+    "message_id",
+    "source",
+    "reply_to",
+    "content",
+)
+"""What is to be known of a new row: which messages it touches, and what part its node plays."""
+
 
 _FOR_FEW: Final = {
     "spark.sql.shuffle.partitions": "1",
@@ -106,7 +119,7 @@ def follow(spark: SparkSession, store: Store, *, told: Callable[[str, int], None
         return False
     if start >= upto:
         return True
-    fresh = declared.gathered(store, _NEEDED, after=start, upto=upto)
+    fresh = declared.gathered(store, _FRESH, after=start, upto=upto)
     horizon_ms = declared.horizon_ms(store, upto=upto)
     touched = _touched(store, fresh, horizon_ms)
     related = declared.related(store, _NEEDED, touched, upto=upto)
@@ -114,15 +127,18 @@ def follow(spark: SparkSession, store: Store, *, told: Callable[[str, int], None
     small = _small(spark)
     known = framed(small, pa.concat_tables([NODES.arrow.empty_table(), *_all(store, NODES)]))
     seen = framed(small, _judged(related, verdicts))
-    made = {MESSAGES: lambda: messages(seen), FATES: lambda: fates(seen, known, horizon_ms)}
+    made = {
+        FATES: lambda: fates(seen, known, horizon_ms).toArrow(),
+        MESSAGES: lambda: messages(seen).toArrow(),
+    }
     # Most of the time goes by in planning: side by side they take half of it.
     with ThreadPoolExecutor() as pool:
-        rows = {table: pool.submit(_collected, table, frame) for table, frame in made.items()}
+        rows = {table: pool.submit(collected) for table, collected in made.items()}
         if _other_parts(store, known, parts(_judged(fresh, verdicts))):
             return False
         store.commit(NODES, [], {APP: upto})
-        for table, found in rows.items():
-            chosen = found.result().filter(pc.field("message_id").isin(touched))
+        for table in (MESSAGES, FATES):
+            chosen = rows[table].result().filter(pc.field("message_id").isin(touched))
             merge(store, table, Touched("message_id", touched), chosen, app=APP, version=upto)
             told(table.name, chosen.num_rows)
     return True
@@ -146,10 +162,6 @@ def _other_parts(store: Store, known: DataFrame, played: pa.Table) -> bool:
 def _settled_parts(root: str, changed: int) -> set[tuple[str | None, ...]]:  # noqa: ARG001
     """What was looked at since nodes changed last, and changes none of them."""
     return set()
-
-
-def _collected(table: Table, frame: Callable[[], DataFrame]) -> pa.Table:
-    return frame().select(*table.arrow.names).toArrow()
 
 
 def _reached(store: Store) -> int:

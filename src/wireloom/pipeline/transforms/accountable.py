@@ -6,8 +6,6 @@ false has none either: nobody who is entitled to it sent it.
 
 from typing import Final
 
-from pyspark.sql import DataFrame
-
 from wireloom.protocols.cthun.messages import TYPES as BROKER_TYPES
 from wireloom.protocols.myriadmesh.constants import (
     ACK_TIMEOUT_MS,
@@ -91,7 +89,7 @@ _URIS: Final = f"""
 """
 _SWARMS: Final = "if(unnamed_swarm, array_append(swarms, cast(null as string)), swarms)"
 
-_ACCOUNTABLE: Final = f"""
+ACCOUNTABLE: Final = f"""
 with told as (
     select *, coalesce({_OWN}, false) as mine,
            if({_NAMED}, reply_to, message_id) as about
@@ -124,8 +122,4 @@ select /*+ broadcast(swarms) */
        greatest(1, size(filter(sent_by, node -> node = composer))) as attempts
 from owed left join swarms on swarm <=> in_swarm
 """  # noqa: S608
-
-
-def accountable(sightings: DataFrame, nodes: DataFrame) -> DataFrame:
-    """One row for each message and destination, with its deadline."""
-    return sightings.sparkSession.sql(_ACCOUNTABLE, sightings=sightings, nodes=nodes)
+"""One row for each message and destination, with its deadline; from `sightings` and `nodes`."""

@@ -9,8 +9,6 @@ proves, and who speaks (`voices`); `ENTITLED` says whose word counts, by the cla
 
 from typing import Final
 
-from pyspark.sql import DataFrame
-
 from wireloom.protocols.cthun.messages import TYPES
 
 _OWN: Final = ", ".join(f"'{name}'" for name in sorted(TYPES))
@@ -184,24 +182,18 @@ sender; who receives for a topic or a cluster is whoever is entitled to.
 """
 
 
-_PROVEN: Final = f"""
-select protocol, claim.about as message_id, claim.proven, claim.rule, claim.for_destination,
-       claim.reason, claim.evidence_kind, coalesce(claim.voices, array()) as voices,
-       sighting as evidence_frame, captured_at as decided_at
-from (select /*+ broadcast(known) */ protocol, sighting, captured_at, {_CLAIMS} as claim
+CLAIMS: Final = f"""
+select protocol, about as message_id, proven, rule, for_destination, reason, evidence_kind,
+       coalesce(voices, array()) as voices, sighting as evidence_frame, captured_at as decided_at
+from (select /*+ broadcast(known) */ protocol, sighting, captured_at, inline(array({_CLAIMS}))
       from {{sightings}}
       left join (select protocol, node, identities, serves from {{nodes}}) known
           using (protocol, node))
-where claim.about is not null
+where about is not null
 """  # noqa: S608
+"""All that proves something about some message.
 
-
-def claims(sightings: DataFrame, nodes: DataFrame) -> DataFrame:
-    """All that proves something about some message.
-
-    Args:
-        sightings: Frames, with `auth`.
-        nodes: Who the nodes are; hubs and brokers speak for themselves, so what comes *in* there
-            in their name is not believable.
-    """
-    return sightings.sparkSession.sql(_PROVEN, sightings=sightings, nodes=nodes)
+`sightings` are frames, with `auth`. `nodes` say who the nodes are: hubs and brokers speak for
+themselves, so what comes *in* there in their name is not believable. `inline` has Spark work out
+each claim once; otherwise it does so to see whether there is one, and then again.
+"""

@@ -10,8 +10,8 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from wireloom.pipeline.tables import Column, Table
-from wireloom.pipeline.transforms.accountable import accountable
-from wireloom.pipeline.transforms.evidence import ENTITLED, claims
+from wireloom.pipeline.transforms.accountable import ACCOUNTABLE
+from wireloom.pipeline.transforms.evidence import CLAIMS, ENTITLED
 
 STATES: Final = ("delivered", "cancelled", "rejected", "expired", "in_flight", "lost")
 """Strongest first."""
@@ -68,19 +68,24 @@ def _instant(column: str) -> str:
 
 
 _FATES: Final = f"""
-with best as (
+with owed as ({ACCOUNTABLE}),
+claims as ({CLAIMS}),
+best as (
     select {", ".join(TABLE.key)}, {", ".join(f"first({name}) as {name}" for name in _OWED)},
            min(case when {ENTITLED} then {_PROOF} end) as proof
-    from {{owed}} left join {{claims}} using (protocol, message_id)
+    from owed left join claims using (protocol, message_id)
     group by {", ".join(TABLE.key)}),
 timed as (
     select *, proof.*, unix_millis(proof.decided_at) - created_ms as delay_ms from best)
-select *, coalesce(proven, if(deadline_ms >= :horizon_ms, 'in_flight', 'lost')) as state,
-       {_instant("created_ms")} as created_at, {_instant("deadline_ms")} as deadline,
+select {", ".join(TABLE.key)}, source, type, sent_at, {_instant("created_ms")} as created_at,
+       {_instant("deadline_ms")} as deadline,
+       coalesce(proven, if(deadline_ms >= :horizon_ms, 'in_flight', 'lost')) as state,
+       reason, evidence_kind, evidence_frame, decided_at,
        if(delay_ms is null, null, greatest(delay_ms, 0)) as latency_ms,
-       greatest(-delay_ms, if(delay_ms is null, null, 0)) as skew_ms
+       greatest(-delay_ms, if(delay_ms is null, null, 0)) as skew_ms, hops, copies, attempts
 from timed
 """  # noqa: S608
+"""One text: Spark would look at the whole again for each part that it is made of."""
 
 
 def fates(sightings: DataFrame, nodes: DataFrame, horizon_ms: int) -> DataFrame:
@@ -92,8 +97,5 @@ def fates(sightings: DataFrame, nodes: DataFrame, horizon_ms: int) -> DataFrame:
         horizon_ms: The latest capture, refused frames included.
     """
     return sightings.sparkSession.sql(
-        _FATES,
-        {"horizon_ms": horizon_ms},
-        owed=accountable(sightings, nodes),
-        claims=claims(sightings, nodes),
+        _FATES, {"horizon_ms": horizon_ms}, sightings=sightings, nodes=nodes
     )

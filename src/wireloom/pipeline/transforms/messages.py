@@ -3,7 +3,6 @@
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from wireloom.pipeline.tables import Column, Table
 
@@ -49,31 +48,24 @@ _FIRST: Final = (
     "size",
     "auth",
 )
-_RANK: Final = (
-    "array_position(array('valid', 'unchecked', 'unsigned', 'unknown_key', 'invalid'), auth)"
-)
+_MESSAGES: Final = f"""
+with grouped as (
+    select protocol, message_id,
+           min(struct(array_position(
+               array('valid', 'unchecked', 'unsigned', 'unknown_key', 'invalid'), auth) as rank,
+               captured_at, sighting, {", ".join(_FIRST)})) as best,
+           min(struct(captured_at, sighting, node)) as first,
+           size(collect_set(if(auth <> 'invalid', content, null))) as contents,
+           size(collect_set(node)) as nodes, count(1) as sightings,
+           max(captured_at) as last_seen, max(hops) as max_hops
+    from {{sightings}} where message_id is not null group by protocol, message_id)
+select protocol, message_id, {", ".join(f"best.{name}" for name in _FIRST)},
+       contents, contents > 1 as conflict, sightings, nodes, first.captured_at as first_seen,
+       last_seen, first.node as first_node, max_hops
+from grouped
+"""  # noqa: S608
 
 
 def messages(sightings: DataFrame) -> DataFrame:
     """The messages in `sightings`; a forged copy does not speak where there is a better one."""
-    best = f.struct(f.expr(f"{_RANK} as rank"), "captured_at", "sighting", *_FIRST)
-    return (
-        sightings.where("message_id is not null")
-        .groupBy("protocol", "message_id")
-        .agg(
-            f.min(best).alias("best"),
-            f.min(f.struct("captured_at", "sighting", "node")).alias("first"),
-            f.expr("size(collect_set(if(auth <> 'invalid', content, null)))").alias("contents"),
-            f.expr("size(collect_set(node))").alias("nodes"),
-            f.count(f.lit(1)).alias("sightings"),
-            f.max("captured_at").alias("last_seen"),
-            f.max("hops").alias("max_hops"),
-        )
-        .select(
-            "*",
-            *[f.col(f"best.{name}").alias(name) for name in _FIRST],
-            f.col("first.captured_at").alias("first_seen"),
-            f.col("first.node").alias("first_node"),
-            (f.col("contents") > 1).alias("conflict"),
-        )
-    )
+    return sightings.sparkSession.sql(_MESSAGES, sightings=sightings)
