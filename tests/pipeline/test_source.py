@@ -78,10 +78,16 @@ def test_shares_are_even_and_lose_nothing(folder: Path, monkeypatch: pytest.Monk
     assert len(share(batches, 2)) == 1, "a few rows are not worth two shares"
     monkeypatch.setattr(source, "SHARE_ROWS", 6)
     slices = share(batches, 2)
-    assert [len(one.runs) for one in slices] == [2, 1]
+    assert [sum(last - first for _, first, last in one.runs) for one in slices] == [2, 1]
     assert share([], 2) == []
     rows = [batch.num_rows for one in slices for batch in read_slice(one)]
     assert sum(rows) == 12
+
+
+def test_batches_that_follow_each_other_are_read_as_one_run(folder: Path) -> None:
+    batches = runs(folder, {}, available(folder))
+    (whole,) = share(batches, 1)
+    assert len(whole.runs) == len({segment for segment, *_ in batches}) < len(batches)
 
 
 def test_a_segment_that_was_sealed_meanwhile_is_found(folder: Path) -> None:

@@ -177,7 +177,18 @@ def share(batches: list[tuple[Segment, int, int, int]], count: int) -> list[Slic
     for segment, first, last, rows in batches:
         slices[min(count - 1, seen * count // max(1, total))].append((segment, first, last))
         seen += rows
-    return [Slice(one) for one in slices if one]
+    return [Slice(_joined(one)) for one in slices if one]
+
+
+def _joined(runs: list[tuple[Segment, int, int]]) -> list[tuple[Segment, int, int]]:
+    """Runs that follow each other as one: a segment is opened once for all of them."""
+    found: list[tuple[Segment, int, int]] = []
+    for segment, first, last in runs:
+        if found and found[-1][0] == segment and found[-1][2] == first:
+            found[-1] = (segment, found[-1][1], last)
+        else:
+            found.append((segment, first, last))
+    return found
 
 
 def read_slice(partition: InputPartition) -> Iterator[pa.RecordBatch]:
