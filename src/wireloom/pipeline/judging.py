@@ -92,15 +92,18 @@ def _rows(wanted: Open, shares: int, number: int) -> Iterator[pa.RecordBatch]:
     """The first row of each open content in a share."""
     store = Store(wanted.root)
     settled = _settled(store, wanted, shares, number)
+    seen: set[str] = set()
     for name, file in wanted.files:
         with store.parquet(name, file) as opened:
             for group in range(opened.num_row_groups):
                 told = opened.read_row_group(group, ["protocol", "content", "slice"])
-                chosen = pa.array(_first(told, wanted, shares, number, settled))
+                open_ = _first(told, wanted, shares, number, settled)
+                contents = told.column("content").take(pa.array(open_)).to_pylist()
+                chosen = open_[[content not in seen for content in contents]]
+                seen.update(contents)
                 if len(chosen):
-                    named = told.take(chosen)
-                    settled = pa.concat_arrays([settled, *named.column("content").chunks])
-                    rest = opened.read_row_group(group, ["source", "raw"]).take(chosen)
+                    named = told.take(pa.array(chosen))
+                    rest = opened.read_row_group(group, ["source", "raw"]).take(pa.array(chosen))
                     whole = [named["protocol"], named["content"], rest["source"], rest["raw"]]
                     yield from pa.table(whole, list(WANTED)).combine_chunks().to_batches()
 
@@ -119,8 +122,10 @@ def _first(told: pa.Table, wanted: Open, shares: int, number: int, settled: pa.A
     places = np.flatnonzero(mine & pc.and_(fresh, checked).to_numpy())
     codes = content.take(pa.array(places)).dictionary_encode()
     first = np.unique(codes.indices.to_numpy(), return_index=True)[1]
-    known = pc.is_in(codes.dictionary, value_set=settled).to_numpy(zero_copy_only=False)
-    found: Array = places[first[~known]]
+    if len(settled):
+        known = pc.is_in(codes.dictionary, value_set=settled).to_numpy(zero_copy_only=False)
+        first = first[~known]
+    found: Array = places[first]
     return found
 
 
