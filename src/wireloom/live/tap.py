@@ -59,7 +59,7 @@ class Rows:
 
     def __init__(self) -> None:
         self.connections: list[Connection] = []
-        self.meanings: list[int] = []
+        self.meanings = bytearray()
         self.frames: list[bytes] = []
         self.size = 0
         self._blobs: list[bytes] = []
@@ -80,7 +80,7 @@ class Rows:
     def add_all(self, connections: list[Connection], meaning: int, frames: Sequence[bytes]) -> None:
         """Adds a frame for each connection."""
         self.connections += connections
-        self.meanings += [meaning] * len(frames)
+        self.meanings += bytes((meaning,)) * len(frames)
         self.frames += frames
 
     def at(self, now: int) -> None:
@@ -117,7 +117,7 @@ class Rows:
     def _columns(self, node: str, first: int, ends: np.ndarray[Any, Any]) -> list[pa.Array]:
         count = len(self)
         distinct = list(dict.fromkeys(self.connections))
-        meanings = pa.array(self.meanings, pa.int32())
+        meanings = pa.array(np.frombuffer(self.meanings, np.uint8))
         data = pa.py_buffer(b"".join(self._blobs))
         # From one buffer: much faster than value by value.
         raw = pa.LargeBinaryArray.from_buffers(
