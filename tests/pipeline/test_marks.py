@@ -21,11 +21,11 @@ class Folder:
         self.path = path
         self.opened: list[str] = []
 
-    def write(self, name: str, ids: list[str | None], *, group: int = 2) -> None:
+    def write(self, name: str, ids: list[str | None]) -> None:
         rows = pa.table(
             {"id": pa.array(ids, pa.string()), "reply_to": pa.nulls(len(ids), pa.string())}
         )
-        pq.write_table(rows, self.path / name, row_group_size=group)
+        pq.write_table(rows, self.path / name, row_group_size=2)
 
     def open(self, name: str) -> pq.ParquetFile:
         self.opened.append(name)

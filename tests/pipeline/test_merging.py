@@ -7,16 +7,10 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from support.numbers import TABLE
 from wireloom.pipeline import merging
 from wireloom.pipeline.merging import Touched, merge
-from wireloom.pipeline.tables import Column, Store, Table
-
-TABLE = Table(
-    "numbers",
-    "Numbers.",
-    (Column("n", "bigint", "A number."), Column("word", "string", "Its name.")),
-    ("n",),
-)
+from wireloom.pipeline.tables import Store
 
 
 @pytest.fixture

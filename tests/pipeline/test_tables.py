@@ -6,15 +6,9 @@ import polars
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from support.numbers import TABLE
 from wireloom.pipeline.merging import Touched, merge
-from wireloom.pipeline.tables import Column, Store, Table
-
-TABLE = Table(
-    "numbers",
-    "Numbers.",
-    (Column("n", "bigint", "A number."), Column("word", "string", "Its name.")),
-    ("n",),
-)
+from wireloom.pipeline.tables import Store
 
 
 def test_a_commit_that_was_made_is_not_made_again(spark: SparkSession, tmp_path: Path) -> None:

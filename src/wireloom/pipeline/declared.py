@@ -200,10 +200,9 @@ def gathered(
 
 def related(store: Store, columns: Sequence[str], ids: pa.Array, *, upto: int) -> pa.Table:
     """Some columns, ids among them, of the frames that have one of these ids or refer to one."""
+    mentioned = pc.field("message_id").isin(ids) | pc.field("reply_to").isin(ids)
     parts = [
-        rows.filter(
-            pc.field("message_id").isin(ids) | pc.field("reply_to").isin(ids),
-        ).filter(pc.field(SLICE) <= upto)
+        rows.filter(mentioned & (pc.field(SLICE) <= upto))
         for table in _both()
         for _, rows in store.holding(table, [*columns, SLICE], MENTIONS, ids)
     ]

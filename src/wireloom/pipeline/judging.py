@@ -99,11 +99,11 @@ def _rows(wanted: Open, shares: int, number: int) -> Iterator[pa.RecordBatch]:
                 told = opened.read_row_group(group, ["protocol", "content", "slice"])
                 open_ = _first(told, wanted, shares, number, settled)
                 contents = told.column("content").take(pa.array(open_)).to_pylist()
-                chosen = open_[[content not in seen for content in contents]]
+                chosen = pa.array(open_[[content not in seen for content in contents]])
                 seen.update(contents)
                 if len(chosen):
-                    named = told.take(pa.array(chosen))
-                    rest = opened.read_row_group(group, ["source", "raw"]).take(pa.array(chosen))
+                    named = told.take(chosen)
+                    rest = opened.read_row_group(group, ["source", "raw"]).take(chosen)
                     whole = [named["protocol"], named["content"], rest["source"], rest["raw"]]
                     yield from pa.table(whole, list(WANTED)).combine_chunks().to_batches()
 

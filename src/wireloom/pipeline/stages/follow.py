@@ -127,13 +127,12 @@ def follow(spark: SparkSession, store: Store, *, told: Callable[[str, int], None
     small = _small(spark)
     known = framed(small, pa.concat_tables([NODES.arrow.empty_table(), *_all(store, NODES)]))
     seen = framed(small, _judged(related, verdicts))
-    made = {
-        FATES: lambda: fates(seen, known, horizon_ms).toArrow(),
-        MESSAGES: lambda: messages(seen).toArrow(),
-    }
     # Most of the time goes by in planning: side by side they take half of it.
     with ThreadPoolExecutor() as pool:
-        rows = {table: pool.submit(collected) for table, collected in made.items()}
+        rows = {
+            FATES: pool.submit(lambda: fates(seen, known, horizon_ms).toArrow()),
+            MESSAGES: pool.submit(lambda: messages(seen).toArrow()),
+        }
         if _other_parts(store, known, parts(_judged(fresh, verdicts))):
             return False
         store.commit(NODES, [], {APP: upto})
