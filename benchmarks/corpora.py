@@ -16,7 +16,6 @@ from wireloom import __version__
 from wireloom.capture.record import Captured, Direction
 from wireloom.capture.writer import CaptureWriter
 from wireloom.generate.corpus import Wish, generate
-from wireloom.generate.damage import damaged
 from wireloom.pipeline.run import run
 from wireloom.pipeline.spark import session
 from wireloom.pipeline.tables import Store
@@ -28,10 +27,16 @@ SEED: Final = 1
 DAMAGED: Final = 0.01
 
 
-def mixed(frames: int = FRAMES) -> Path:
-    """The folder of generated traffic of all protocols, as `wireloom generate` writes it."""
-    wish = Wish(frames=frames, seed=SEED, damage=0.02, forged=0.01, sightings=5)
-    return _kept(f"mixed-{frames}-{SEED}-{__version__}", lambda folder: generate(folder, wish))
+def mixed(frames: int = FRAMES, *, damage: float = 0.02) -> Path:
+    """The folder of generated traffic of all protocols, as `wireloom generate` writes it.
+
+    Args:
+        frames: How many in all.
+        damage: The share of those that are damaged.
+    """
+    wish = Wish(frames=frames, seed=SEED, damage=damage, forged=0.01, sightings=5)
+    name = f"mixed-{frames}-{damage:g}-{SEED}-{__version__}"
+    return _kept(name, lambda folder: generate(folder, wish))
 
 
 def tables(frames: int = FRAMES) -> Path:
@@ -48,18 +53,15 @@ def tables(frames: int = FRAMES) -> Path:
     return data
 
 
-def mesh_captures(
-    frames: int = FRAMES, *, damage: float = 0, sightings: int = mesh.SIGHTINGS
-) -> Path:
-    """Captures of signed MyriadMesh frames; some of them damaged.
+def mesh_captures(frames: int = FRAMES, *, sightings: int = mesh.SIGHTINGS) -> Path:
+    """Captures of signed MyriadMesh frames.
 
     Args:
         frames: How many in all.
-        damage: The share of those that no decoder takes.
         sightings: How often each frame is seen.
     """
-    name = f"mesh-{frames}-{damage:g}-{sightings}-{__version__}"
-    return _kept(name, lambda folder: _write_mesh(folder, frames, damage, sightings)) / "captures"
+    name = f"mesh-{frames}-{sightings}-{__version__}"
+    return _kept(name, lambda folder: _write_mesh(folder, frames, sightings)) / "captures"
 
 
 @cache
@@ -68,12 +70,11 @@ def mesh_frames(count: int) -> list[bytes]:
     return mesh.frames(Random(SEED), count)
 
 
-def _write_mesh(folder: Path, frames: int, damage: float, sightings: int) -> None:
-    random, spoiling = Random(SEED), Random(SEED)
+def _write_mesh(folder: Path, frames: int, sightings: int) -> None:
+    random = Random(SEED)
     writers = [CaptureWriter(folder / "captures", f"node{n:02}") for n in range(mesh.NODES)]
     distinct = mesh_frames(frames // sightings)
     for place, (node, raw) in enumerate(mesh.seen(random, distinct, sightings)):
-        spoilt = spoiling.random() < damage
         writers[node].append(
             Captured(
                 captured_at=mesh.NOW_MS * 1000 + place * 100,
@@ -82,8 +83,8 @@ def _write_mesh(folder: Path, frames: int, damage: float, sightings: int) -> Non
                 link="udp",
                 direction=Direction.IN,
                 peer=f"node{random.randrange(mesh.NODES):02}",
-                outcome=Outcome.REJECTED if spoilt else Outcome.ACCEPTED,
-                raw=damaged(spoiling, raw, "myriadmesh")[0] if spoilt else raw,
+                outcome=Outcome.ACCEPTED,
+                raw=raw,
             )
         )
     for writer in writers:

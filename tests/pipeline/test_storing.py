@@ -3,33 +3,41 @@
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from pyspark.sql.datasource import InputPartition
 
-from wireloom.capture.record import Captured, Direction
+from support.cases import case
+from wireloom.capture.record import Captured, Direction, to_batch
 from wireloom.capture.writer import CaptureWriter
-from wireloom.pipeline import declared
+from wireloom.pipeline import declared, storing
+from wireloom.pipeline.decoding import decode_batch
 from wireloom.pipeline.source import available
 from wireloom.pipeline.storing import StoringSource, StoringStream
 from wireloom.pipeline.tables import Store
+from wireloom.registry import NAMES
 
 GOOD, BAD = bytes.fromhex("792000"), b"nonsense"
 
 
+def _captured(raw: bytes, protocol: str) -> Captured:
+    return Captured(
+        captured_at=1_700_000_000_000_000,
+        node="n",
+        protocol=protocol,
+        link="udp",
+        direction=Direction.IN,
+        raw=raw,
+    )
+
+
 @pytest.fixture
 def stream(tmp_path: Path) -> StoringStream:
+    """Three frames, each in a batch of its own."""
     with CaptureWriter(tmp_path / "captures", "n") as writer:
         for raw in (GOOD, BAD, GOOD):
-            writer.append(
-                Captured(
-                    captured_at=1_700_000_000_000_000,
-                    node="n",
-                    protocol="uep12",
-                    link="udp",
-                    direction=Direction.IN,
-                    raw=raw,
-                )
-            )
+            writer.flush()
+            writer.append(_captured(raw, "uep12"))
     options = {
         "path": str(tmp_path / "captures"),
         "tables": str(tmp_path / "tables"),
@@ -50,12 +58,28 @@ def test_a_share_becomes_a_file_of_each_table_that_gets_rows(
     assert {row["slice"] for row in found.values()} == {0}
     tables = {table.name: table for table in declared.ingested()}
     for name, count in (("frames", 2), ("quarantine", 1)):
-        rows = pa.parquet.read_table(tmp_path / "tables" / name / found[name]["path"])
+        path = tmp_path / "tables" / name / found[name]["path"]
+        rows = pa.parquet.read_table(path)
         assert rows.num_rows == count
         assert rows.schema.names == [column.name for column in tables[name].columns]
+        assert pa.parquet.read_metadata(path).num_row_groups == 1
     assert Store(tmp_path / "tables").open("frames") is None
 
 
 def test_another_source_s_share_is_not_taken(stream: StoringStream) -> None:
     with pytest.raises(TypeError):
         next(stream.read(InputPartition(None)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_are_chosen_as_arrow_chooses_them(name: str) -> None:
+    frames = case(name).frames
+    mixed = [raw for frame in frames for raw in (frame, frame[:-1])]
+    for raws in (frames, mixed, [BAD]):
+        seen = [_captured(raw, name) for raw in raws]
+        batch = decode_batch(to_batch(seen, first_sequence=0))
+        for table in declared.ingested():
+            mask = pc.equal(batch.column(declared.KIND), table.name)
+            rows = storing._chosen(batch, mask)
+            rows.validate(full=True)
+            assert rows.equals(batch.filter(mask))

@@ -17,10 +17,12 @@ from pyspark.sql.types import LongType, StringType, StructType
 
 from wireloom.pipeline import declared
 from wireloom.pipeline.source import Offset, Slice, WireloomSource, WireloomStream, read_slice
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.tables import Store, Table
 
 STORED: Final = pa.schema([("table", pa.string()), ("path", pa.string()), ("slice", pa.int64())])
 ROW_GROUP: Final = 100_000
+ENOUGH: Final = 10_000
+"""Rows that are written as soon as they are there; fewer wait for more, or for the end."""
 
 
 class StoringSource(WireloomSource):
@@ -80,27 +82,77 @@ class StoringStream(WireloomStream):
         yield pa.RecordBatch.from_pylist(rows, schema=STORED)
 
 
+class _File:
+    """A file of one table, which begins with the first rows.
+
+    Args:
+        store: The tables.
+        table: The one.
+        place: The slice that the rows become part of.
+    """
+
+    def __init__(self, store: Store, table: Table, place: int) -> None:
+        self.path = f"{uuid4().hex}.parquet"
+        self.writer: pq.ParquetWriter | None = None
+        self._store = store
+        self._name = table.name
+        self._columns = declared.stored(table)
+        self._place = place
+        self._waiting: list[pa.RecordBatch] = []
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Writes rows, or lets them wait: a file of many small row groups is slow both ways."""
+        self._waiting.append(rows)
+        if sum(one.num_rows for one in self._waiting) >= ENOUGH:
+            self._write()
+
+    def close(self) -> None:
+        """Ends the file."""
+        if self._waiting:
+            self._write()
+        if self.writer is not None:
+            self.writer.close()
+
+    def _write(self) -> None:
+        if self.writer is None:
+            self.writer = self._store.writer(self._name, self.path, self._columns)
+        rows = pa.Table.from_batches(self._waiting)
+        self._waiting = []
+        slices = pa.repeat(pa.scalar(self._place, pa.int64()), len(rows))
+        whole = rows.append_column(pa.field(declared.SLICE, pa.int64()), slices)
+        self.writer.write_table(whole.select(self._columns.names), row_group_size=ROW_GROUP)
+
+
 def _write(store: Store, batches: Iterator[pa.RecordBatch], place: int) -> list[tuple[str, str]]:
     """Writes rows to a file of their table each; gives tables and files."""
-    names = {table.name: f"{uuid4().hex}.parquet" for table in declared.ingested()}
-    writers: dict[str, pq.ParquetWriter] = {}
+    files = {table.name: _File(store, table, place) for table in declared.ingested()}
     try:
         for batch in batches:
-            for table in declared.ingested():
-                rows = batch.filter(pc.equal(batch.column(declared.KIND), table.name))
-                if not rows.num_rows:
-                    continue
-                if table.name not in writers:
-                    columns = declared.stored(table)
-                    writers[table.name] = store.writer(table.name, names[table.name], columns)
-                whole = rows.append_column(
-                    pa.field(declared.SLICE, pa.int64()),
-                    pa.repeat(pa.scalar(place, pa.int64()), rows.num_rows),
-                )
-                writers[table.name].write_batch(
-                    whole.select(declared.stored(table).names), row_group_size=ROW_GROUP
-                )
+            for name, file in files.items():
+                rows = _chosen(batch, pc.equal(batch.column(declared.KIND), name))
+                if rows.num_rows:
+                    file.add(rows)
     finally:
-        for writer in writers.values():
-            writer.close()
-    return [(name, names[name]) for name in writers]
+        for file in files.values():
+            file.close()
+    return [(name, file.path) for name, file in files.items() if file.writer is not None]
+
+
+def _chosen(batch: pa.RecordBatch, mask: pa.BooleanArray) -> pa.RecordBatch:
+    """The rows under a mask."""
+    count = mask.true_count
+    columns = [_filtered(column, mask, count) for column in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def _filtered(column: pa.Array, mask: pa.BooleanArray, count: int) -> pa.Array:
+    """The values under a mask; what is all null, as most fields are, is cut and not copied."""
+    if column.null_count == len(column):
+        return column.slice(0, count)
+    if not pa.types.is_struct(column.type):
+        return column.filter(mask)
+    fields = [
+        _filtered(column.field(place), mask, count) for place in range(column.type.num_fields)
+    ]
+    bits = column.is_valid().filter(mask).buffers()[1] if column.null_count else None
+    return pa.Array.from_buffers(column.type, count, [bits], children=fields)

@@ -239,8 +239,9 @@ def completed(ours: pa.RecordBatch, theirs: pa.RecordBatch, at: Array) -> pa.Rec
         at: The rows.
     """
     exchanged = _spliced(at) if len(at) * FEW < len(ours) else _taken(at, len(ours))
+    scattered = _scattered(at, len(ours))
     columns = [
-        _filled(one, other, at, exchanged)
+        scattered(other) if one.null_count == len(one) else _filled(one, other, at, exchanged)
         for one, other in zip(ours.columns, theirs.columns, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=ours.schema)
@@ -248,6 +249,14 @@ def completed(ours: pa.RecordBatch, theirs: pa.RecordBatch, at: Array) -> pa.Rec
 
 Exchange = Callable[[pa.Array, pa.Array], pa.Array]
 """Puts values of the second array in their places in the first, which are null there."""
+
+
+def _scattered(at: Array, count: int) -> Callable[[pa.Array], pa.Array]:
+    """Puts values in their places among nulls: most rows have no fault to tell of."""
+    places, missing = np.zeros(count, np.int64), np.ones(count, np.bool_)
+    places[at], missing[at] = np.arange(len(at)), False
+    index = pa.array(places, mask=missing)
+    return lambda theirs: theirs.take(index)
 
 
 def _taken(at: Array, count: int) -> Exchange:
