@@ -55,16 +55,20 @@ class _Foreign(SharedMessage, frozen=True, kw_only=True):
     type: str
 
 
-def _stop_at_float(literal: str) -> NoReturn:
+def stop_at_float(literal: str) -> NoReturn:
+    """Ends the quick way: a float may be written longer than it was read."""
     raise _FloatMetError(literal)
 
+
+UNREADABLE: Final = (msgspec.MsgspecError, _FloatMetError, UnicodeError)
+"""What the quick way raises."""
 
 _write: Final = msgspec.json.Encoder().encode
 _pack: Final = msgspec.msgpack.Encoder().encode
 _quick: Final[Callable[[bytes], Any]] = msgspec.json.Decoder(
     # A rate is a float by declaration, so its type never goes the quick way.
     Union[tuple(cls for cls in HUB_CLASSES if cls is not QueueStatsResponse)],  # noqa: UP007
-    float_hook=_stop_at_float,
+    float_hook=stop_at_float,
 ).decode
 
 _CARRIERS: Final = frozenset({Send, Broadcast, Publish})
@@ -98,12 +102,12 @@ def decode(raw: bytes, *, lenient: bool = False) -> Message:
         WireError: If it is not a Signal Hub message.
     """
     size = len(raw)
-    if (size <= _SHALLOW_SIZE and _LIST not in raw) or _may_be_quick(raw):
+    if is_shallow(raw):
         try:
             message: SharedMessage = _quick(raw)
-            if len(_write(message)) == size and (message.pattern == "ask" or _is_agreed(message)):
+            if len(_write(message)) == size and (message.pattern == "ask" or is_agreed(message)):
                 return message
-        except (msgspec.MsgspecError, _FloatMetError, UnicodeError):
+        except UNREADABLE:
             pass  # the exact way tells what is wrong, if anything is
     return _decode_exactly(raw, lenient=lenient)
 
@@ -133,7 +137,7 @@ def _unpacked_quickly(raw: bytes) -> Message | None:
     """
     try:
         message: SharedMessage = _quick_packed(raw)
-        if len(_pack(message)) != len(raw) or not _is_agreed(message):
+        if len(_pack(message)) != len(raw) or not is_agreed(message):
             return None
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
         return None
@@ -173,9 +177,12 @@ def encode_msgpack(message: Message) -> bytes:
     return _encoded(message, _pack)
 
 
-def _may_be_quick(raw: bytes) -> bool:
+def is_shallow(raw: bytes) -> bool:
     """Whether a frame is neither too large nor, by the number of its brackets, too deep."""
-    return len(raw) <= MAX_MESSAGE_SIZE and raw.count(b"[") + raw.count(b"{") <= MAX_NESTING
+    size = len(raw)
+    return (size <= _SHALLOW_SIZE and _LIST not in raw) or (
+        size <= MAX_MESSAGE_SIZE and raw.count(b"[") + raw.count(b"{") <= MAX_NESTING
+    )
 
 
 def _decode_exactly(raw: bytes, *, lenient: bool) -> Message:
@@ -220,7 +227,7 @@ def _converted(raw: bytes, document: dict[str, Any], cls: type[Message]) -> Mess
         raise _refusal(raw, str(error)) from None
     except UnicodeError as error:
         raise MalformedError(f"not Unicode: {error}") from None
-    if not _is_agreed(message):
+    if not is_agreed(message):
         raise MalformedError(
             "metadata.requireAck demands the pattern ask",
             offset=layout.offset_of(raw, "pattern"),
@@ -228,11 +235,11 @@ def _converted(raw: bytes, document: dict[str, Any], cls: type[Message]) -> Mess
     return message
 
 
-def _is_agreed(message: Any) -> bool:
+def is_agreed(message: Any) -> bool:
     """Whether pattern and `requireAck` of a send agree (R31)."""
     return (
         message.pattern == "ask"
-        or type(message) is not Send
+        or not isinstance(message, Send)
         or message.metadata is UNSET
         or message.metadata.require_ack is not True
     )

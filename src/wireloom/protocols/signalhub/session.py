@@ -27,6 +27,7 @@ from wireloom.protocols.signalhub.directory import Directory
 from wireloom.protocols.signalhub.discovery import REGISTRATION_TIMER, Discovery
 from wireloom.protocols.signalhub.envelope import SharedMessage
 from wireloom.protocols.signalhub.fanout import BROADCAST_TIMER, Fanout
+from wireloom.protocols.signalhub.intake import Intake, KnownPublish, KnownSend
 from wireloom.protocols.signalhub.integrity import check_fresh
 from wireloom.protocols.signalhub.lifecycle import QueueStatsResponsePayload
 from wireloom.protocols.signalhub.messages import (
@@ -60,6 +61,7 @@ from wireloom.protocols.signalhub.settings import HubSettings
 from wireloom.protocols.signalhub.topics import Topics
 from wireloom.wire import session
 from wireloom.wire.errors import ExpiredError, FutureError, StaleError, UnknownTypeError, WireError
+from wireloom.wire.message import Message
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Closed,
@@ -81,7 +83,11 @@ _CLAIMED_ID: Final = re.compile(rb'(?:"id"[ \t\r\n]*:[ \t\r\n]*"|\xa2id\xd9\x24)
 _SEARCHED_SIZE: Final = 1_024
 """Bytes of a frame that cannot be read in which its id is looked for."""
 
-_NAMES: Final = {cls: name for name, cls in TYPES.items()}
+_NAMES: Final[dict[type[Message], str]] = {
+    **{cls: name for name, cls in TYPES.items()},
+    KnownSend: "hub:send",
+    KnownPublish: "hub:publish",
+}
 _ENDED: Final = State.ENDED
 _OPENED: Final = State.OPENED
 """Named once: the interpreter looks up a member of an enum slowly."""
@@ -103,6 +109,7 @@ class HubSession:
         self._desk = desk = Desk(settings, boot)
         self._directory = Directory(settings.secret)
         self._topics = Topics()
+        self._intake = Intake(settings.address, self._directory, self._topics)
         self._delivery = delivery = Delivery(desk, self._directory)
         self._discovery = discovery = Discovery(desk, self._directory, self._topics, delivery)
         self._fanout = fanout = Fanout(desk, self._directory, self._topics)
@@ -117,9 +124,11 @@ class HubSession:
             ListActors: discovery.handle_list_actors,
             Renew: discovery.handle_renew,
             Send: delivery.handle_send,
+            KnownSend: delivery.handle_send,
             Broadcast: fanout.handle_broadcast,
             Subscribe: fanout.handle_subscribe,
             Publish: fanout.handle_publish,
+            KnownPublish: fanout.handle_publish,
             Unsubscribe: fanout.handle_unsubscribe,
             QueueStats: self._handle_queue_stats,
         }
@@ -186,7 +195,7 @@ class HubSession:
         if len(raw) > desk.settings.max_message_size:
             return self._too_large(connection, raw)
         try:
-            message: Any = codec.decode(raw)
+            message: Any = self._intake.take(raw, connection.address)
         except WireError as error:
             return self._undecodable(connection, raw, error)
         if is_new:
