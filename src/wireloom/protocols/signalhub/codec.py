@@ -102,7 +102,7 @@ def decode(raw: bytes, *, lenient: bool = False) -> Message:
         WireError: If it is not a Signal Hub message.
     """
     size = len(raw)
-    if is_shallow(raw):
+    if (size <= _SHALLOW_SIZE and _LIST not in raw) or is_shallow(raw):
         try:
             message: SharedMessage = _quick(raw)
             if len(_write(message)) == size and (message.pattern == "ask" or is_agreed(message)):
@@ -179,10 +179,7 @@ def encode_msgpack(message: Message) -> bytes:
 
 def is_shallow(raw: bytes) -> bool:
     """Whether a frame is neither too large nor, by the number of its brackets, too deep."""
-    size = len(raw)
-    return (size <= _SHALLOW_SIZE and _LIST not in raw) or (
-        size <= MAX_MESSAGE_SIZE and raw.count(b"[") + raw.count(b"{") <= MAX_NESTING
-    )
+    return len(raw) <= MAX_MESSAGE_SIZE and raw.count(b"[") + raw.count(b"{") <= MAX_NESTING
 
 
 def _decode_exactly(raw: bytes, *, lenient: bool) -> Message:
