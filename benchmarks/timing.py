@@ -92,14 +92,21 @@ def take_turns(
     """
     taken = []
     for number in range(rounds):
-        if number % 2:
-            other, mine = seconds(peer), seconds(ours)
-        else:
-            mine, other = seconds(ours), seconds(peer)
+        mine, other = take_turn(ours, peer, is_first=number % 2 == 0)
         tidy()
         taken.append((mine, other))
         print(f"    round {number + 1} of {rounds}: {mine:.2f} s, {other:.2f} s", flush=True)
     return taken
+
+
+def take_turn(
+    ours: Callable[[], object], peer: Callable[[], object], *, is_first: bool
+) -> tuple[float, float]:
+    """The seconds that each way takes, with ours first or last."""
+    if is_first:
+        return seconds(ours), seconds(peer)
+    other = seconds(peer)
+    return seconds(ours), other
 
 
 def seconds(job: Callable[[], object]) -> float:
