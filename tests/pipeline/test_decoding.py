@@ -6,25 +6,15 @@ import pyarrow as pa
 import pytest
 
 from support.cases import ALL
-from wireloom.capture.record import Captured, Direction, to_batch
+from support.nodes import captured
+from wireloom.capture.record import Captured, to_batch
 from wireloom.pipeline import decoding
 from wireloom.pipeline.decoding import decode_batch, schema
 
 
-def captured(protocol: str | None, raw: bytes) -> Captured:
-    return Captured(
-        captured_at=1_700_000_000_000_000,
-        node="n",
-        protocol=protocol,
-        link="udp",
-        direction=Direction.IN,
-        raw=raw,
-    )
-
-
 def good() -> list[Captured]:
     return [
-        captured(case.name, case.protocol.codec.encode(message))
+        captured(case.name, case.protocol.codec.encode(message), 0, "n")
         for case in ALL
         for message in case.samples.values()
     ]
@@ -46,7 +36,7 @@ def test_rows_keep_their_order_and_their_protocols() -> None:
 
 
 def test_a_refused_frame_has_a_reason_and_nothing_else() -> None:
-    rows = decode_batch(to_batch([captured("uep12", b"\x79\x10\x04")], first_sequence=0))
+    rows = decode_batch(to_batch([captured("uep12", b"\x79\x10\x04", 0, "n")], first_sequence=0))
     (row,) = rows.to_pylist()
     assert (row["reason"], row["detail"], row["offset"]) == (
         "unsupported_version",
@@ -59,7 +49,9 @@ def test_a_refused_frame_has_a_reason_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("protocol", [None, "smtp"])
 def test_a_frame_of_no_known_protocol_is_refused(protocol: str | None) -> None:
-    (row,) = decode_batch(to_batch([captured(protocol, b"HELO")], first_sequence=0)).to_pylist()
+    (row,) = decode_batch(
+        to_batch([captured(protocol, b"HELO", 0, "n")], first_sequence=0)
+    ).to_pylist()
     assert row["reason"] == "malformed"
     assert row["protocol"] == protocol
 
@@ -67,7 +59,9 @@ def test_a_frame_of_no_known_protocol_is_refused(protocol: str | None) -> None:
 def test_the_frames_within_a_batch_follow_as_rows_of_their_own() -> None:
     mesh = next(case for case in ALL if case.name == "myriadmesh")
     raw = mesh.protocol.codec.encode(mesh.samples["DATA_BATCH"])
-    rows = decode_batch(to_batch([captured("myriadmesh", raw)], first_sequence=3)).to_pylist()
+    rows = decode_batch(
+        to_batch([captured("myriadmesh", raw, 0, "n")], first_sequence=3)
+    ).to_pylist()
     assert [row["kind"] for row in rows] == ["frames"] + ["batched"] * (len(rows) - 1)
     assert [row["sighting"] for row in rows][:2] == ["n#3", "n#3/0"]
     assert len(rows) > 1
@@ -97,7 +91,7 @@ def test_a_frame_that_breaks_the_decoder_costs_itself_only(monkeypatch: pytest.M
 
     monkeypatch.setattr(decoding, "_columns", columns)
     pull = bytes.fromhex("792000")
-    frames = [captured("uep12", raw) for raw in (pull, pull, b"boom", pull)]
+    frames = [captured("uep12", raw, 0, "n") for raw in (pull, pull, b"boom", pull)]
     rows = decode_batch(to_batch(frames, first_sequence=0)).to_pylist()
     assert [row["reason"] for row in rows] == [None, None, "internal", None]
     assert rows[2]["detail"] == "ZeroDivisionError: oops"

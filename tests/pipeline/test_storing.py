@@ -7,8 +7,10 @@ import pyarrow.compute as pc
 import pytest
 from pyspark.sql.datasource import InputPartition
 
+from support.batches import mixed
 from support.cases import case
-from wireloom.capture.record import Captured, Direction, to_batch
+from support.nodes import captured
+from wireloom.capture.record import to_batch
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import declared, storing
 from wireloom.pipeline.decoding import decode_batch
@@ -20,24 +22,13 @@ from wireloom.registry import NAMES
 GOOD, BAD = bytes.fromhex("792000"), b"nonsense"
 
 
-def _captured(raw: bytes, protocol: str) -> Captured:
-    return Captured(
-        captured_at=1_700_000_000_000_000,
-        node="n",
-        protocol=protocol,
-        link="udp",
-        direction=Direction.IN,
-        raw=raw,
-    )
-
-
 @pytest.fixture
 def stream(tmp_path: Path) -> StoringStream:
     """Three frames, each in a batch of its own."""
     with CaptureWriter(tmp_path / "captures", "n") as writer:
         for raw in (GOOD, BAD, GOOD):
             writer.flush()
-            writer.append(_captured(raw, "uep12"))
+            writer.append(captured("uep12", raw, 0, "n"))
     options = {
         "path": str(tmp_path / "captures"),
         "tables": str(tmp_path / "tables"),
@@ -74,9 +65,8 @@ def test_another_source_s_share_is_not_taken(stream: StoringStream) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_are_chosen_as_arrow_chooses_them(name: str) -> None:
     frames = case(name).frames
-    mixed = [raw for frame in frames for raw in (frame, frame[:-1])]
-    for raws in (frames, mixed, [BAD]):
-        seen = [_captured(raw, name) for raw in raws]
+    for raws in (frames, mixed(case(name)), [BAD]):
+        seen = [captured(name, raw, 0, "n") for raw in raws]
         batch = decode_batch(to_batch(seen, first_sequence=0))
         for table in declared.ingested():
             mask = pc.equal(batch.column(declared.KIND), table.name)

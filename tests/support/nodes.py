@@ -93,7 +93,7 @@ def bundle_id(made: Bundle) -> bytes:
 
 
 def captured(
-    protocol: str, raw: bytes, at: int, node: Node | str, direction: str = "in", **more: Any
+    protocol: str | None, raw: bytes, at: int, node: Node | str, direction: str = "in", **more: Any
 ) -> Captured:
     """A frame captured `at` ms after `NOW_MS`; `peer` may be a node."""
     peer = more.pop("peer", None)

@@ -94,6 +94,8 @@ class _File:
     def __init__(self, store: Store, table: Table, place: int) -> None:
         self.path = f"{uuid4().hex}.parquet"
         self.writer: pq.ParquetWriter | None = None
+        self.taken = [name for name in declared.stored(table).names if name != declared.SLICE]
+        """The columns that rows come with."""
         self._store = store
         self._name = table.name
         self._columns = declared.stored(table)
@@ -129,9 +131,9 @@ def _write(store: Store, batches: Iterator[pa.RecordBatch], place: int) -> list[
     try:
         for batch in batches:
             for name, file in files.items():
-                rows = _chosen(batch, pc.equal(batch.column(declared.KIND), name))
-                if rows.num_rows:
-                    file.add(rows)
+                mask = pc.equal(batch.column(declared.KIND), name)
+                if mask.true_count:
+                    file.add(_chosen(batch.select(file.taken), mask))
     finally:
         for file in files.values():
             file.close()

@@ -83,11 +83,8 @@ _CLAIMED_ID: Final = re.compile(rb'(?:"id"[ \t\r\n]*:[ \t\r\n]*"|\xa2id\xd9\x24)
 _SEARCHED_SIZE: Final = 1_024
 """Bytes of a frame that cannot be read in which its id is looked for."""
 
-_NAMES: Final[dict[type[Message], str]] = {
-    **{cls: name for name, cls in TYPES.items()},
-    KnownSend: "hub:send",
-    KnownPublish: "hub:publish",
-}
+_TAKEN: Final[list[type[Message]]] = [*TYPES.values(), KnownSend, KnownPublish]
+_NAMES: Final = {cls: str(cls.__struct_config__.tag) for cls in _TAKEN}
 _ENDED: Final = State.ENDED
 _OPENED: Final = State.OPENED
 """Named once: the interpreter looks up a member of an enum slowly."""
