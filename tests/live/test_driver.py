@@ -21,16 +21,13 @@ from wireloom.wire.session import (
     Alive,
     Closed,
     Command,
-    Conclude,
     Congested,
-    Deliver,
     Event,
     Forget,
     FrameReceived,
     Opened,
     Requested,
     Send,
-    Spread,
     Store,
     TimerFired,
 )
@@ -80,6 +77,7 @@ def test_the_session_hears_of_an_end_before_anything_else(tmp_path: Path) -> Non
         first, second, third = opened(driver), opened(driver), opened(driver)
         driver.closed(first, 1006)
         driver.received(second, b"hello", is_text=True)
+        driver.catch_up()
         driver.ending(third, 1001)
         driver.request("anything")
         kinds = [type(event) for event in session.events if type(event) is not Opened]
@@ -133,7 +131,55 @@ def test_a_record_is_forgotten_after_what_it_stood_for_has_left() -> None:
         await turn()
         assert left == [1]
 
-    slowly(test, [])
+    slowly(test)
+
+
+def test_frames_are_handled_in_their_order_when_the_turn_ends(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        first, second = opened(driver), opened(driver)
+        driver.received(first, b"a", is_text=False)
+        driver.received(second, b"b", is_text=False)
+        driver.received(first, b"c", is_text=False)
+        assert session.seen(FrameReceived) == []
+        await turn()
+        assert [event.raw for event in session.seen(FrameReceived)] == [b"a", b"b", b"c"]
+
+    drive(tmp_path, test)
+
+
+def test_frames_are_handled_before_anything_that_happens_after_them(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        first, second = opened(driver), opened(driver)
+        driver.received(first, b"a", is_text=False)
+        driver.alive(second)
+        driver.received(first, b"last words", is_text=False)
+        driver.closed(first, 1000)
+        driver.received(second, b"b", is_text=False)
+        driver.catch_up()
+        events = [event for event in session.events if type(event) is not Opened]
+        assert [type(event) for event in events] == [
+            FrameReceived,
+            Alive,
+            FrameReceived,
+            Closed,
+            FrameReceived,
+        ]
+        assert first.writes == []
+
+    drive(tmp_path, test)
+
+
+def test_frames_behind_one_that_ended_its_line_are_not_handled(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        first, second = opened(driver), opened(driver)
+        driver.received(first, b"bye 4000", is_text=False)
+        driver.received(first, b"too late", is_text=False)
+        driver.received(second, b"in time", is_text=False)
+        await turn()
+        heard = [event.raw for event in session.seen(FrameReceived)]
+        assert heard == [b"bye 4000", b"in time"]
+
+    drive(tmp_path, test)
 
 
 def test_all_that_a_line_is_owed_in_one_turn_leaves_in_one_write(tmp_path: Path) -> None:
@@ -168,18 +214,18 @@ class Slow:
         return []
 
 
-def slowly(test: Callable[[Driver, Slow], Awaitable[None]], deliver: list[object]) -> None:
+def slowly(test: Callable[[Driver, Slow], Awaitable[None]]) -> None:
     async def main() -> None:
         store = Slow(None)  # type: ignore[arg-type]
-        session = Delivering()
-        driver = Driver("echo", session, store=store, deliver=deliver.append)  # type: ignore[arg-type]
+        session = Obedient()
+        driver = Driver("echo", session, store=store)  # type: ignore[arg-type]
         driver.start()
         await test(driver, store)
 
     uvloop.run(main())
 
 
-class Delivering(EchoSession):
+class Obedient(EchoSession):
     def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
         if isinstance(event, Requested) and isinstance(event.request, list):
             return event.request
@@ -189,33 +235,6 @@ class Delivering(EchoSession):
 async def turn() -> None:
     for _ in range(3):
         await asyncio.sleep(0)
-
-
-def test_a_spread_is_a_frame_on_each_line() -> None:
-    async def test(driver: Driver, store: Slow) -> None:
-        first, second = opened(driver), opened(driver)
-        driver.request([Spread([1, 2], [b"a", b"b"])])
-        driver.request([Spread([1, 9, 2], [b"c", b"-", b"d"])])  # nobody is on line 9
-        await turn()
-        assert first.writes == [[b"a", b"c"]]
-        assert second.writes == [[b"b", b"d"]]
-
-    slowly(test, [])
-
-
-def test_a_spread_waits_for_the_store_and_behind_what_waits_for_it() -> None:
-    async def test(driver: Driver, store: Slow) -> None:
-        first, second = opened(driver), opened(driver)
-        driver.request([Store("kept", "x", b"1"), Spread([1], [b"a"])])
-        driver.request([Spread([1, 2], [b"b", b"c"])])
-        await turn()
-        assert first.writes == []
-        assert second.writes == [[b"c"]]
-        driver.synced(1)
-        await turn()
-        assert first.writes == [[b"a", b"b"]]
-
-    slowly(test, [])
 
 
 def test_what_follows_a_store_waits_for_the_disk(tmp_path: Path) -> None:
@@ -229,7 +248,7 @@ def test_what_follows_a_store_waits_for_the_disk(tmp_path: Path) -> None:
         await turn()
         assert pipe.writes == [[b"keep x"]]
 
-    slowly(test, [])
+    slowly(test)
 
 
 def test_a_frame_does_not_overtake_one_that_waits_on_its_line(tmp_path: Path) -> None:
@@ -253,7 +272,7 @@ def test_a_frame_does_not_overtake_one_that_waits_on_its_line(tmp_path: Path) ->
         assert pipe.writes == [[b"keep x", b"plain"], [b"drop y", b"bye 4000"]]
         assert pipe.closes == [(4000, "as you like")]
 
-    slowly(test, [])
+    slowly(test)
 
 
 def test_what_waits_for_a_line_that_is_gone_is_dropped(tmp_path: Path) -> None:
@@ -266,25 +285,7 @@ def test_what_waits_for_a_line_that_is_gone_is_dropped(tmp_path: Path) -> None:
         assert pipe.writes == []
         assert driver._meters.gauges["held_commands"]() == 0
 
-    slowly(test, [])
-
-
-def test_deliveries_wait_for_the_disk_and_keep_their_order(tmp_path: Path) -> None:
-    got: list[object] = []
-
-    async def test(driver: Driver, store: Slow) -> None:
-        driver.request([Deliver("first")])
-        assert got == ["first"]
-        driver.request([Store("kept", "k", b"v"), Deliver("second")])
-        driver.request([Deliver("third")])
-        driver.request([Forget("kept", "k"), Deliver("fourth")])
-        assert got == ["first"]
-        driver.synced(1)
-        assert got == ["first", "second", "third"]
-        driver.synced(2)
-        assert got[-1] == "fourth"
-
-    slowly(test, got)
+    slowly(test)
 
 
 def test_a_close_ends_a_line_after_its_frames(tmp_path: Path) -> None:
@@ -297,15 +298,6 @@ def test_a_close_ends_a_line_after_its_frames(tmp_path: Path) -> None:
         driver.request(None)
 
     assert drive(tmp_path, test).seen(Closed) == [Closed(1, 4001)]
-
-
-def test_commands_for_lines_that_are_gone_are_passed_over(tmp_path: Path) -> None:
-    async def test(driver: Driver, store: Slow) -> None:
-        from wireloom.wire.session import Close
-
-        driver.request([Send(99, b"x"), Close(99, 1000)])
-
-    slowly(test, [])
 
 
 def test_timers_fire_and_can_be_set_anew(tmp_path: Path) -> None:
@@ -525,19 +517,3 @@ def test_every_frame_is_captured_with_its_outcome(tmp_path: Path, is_kept: bool)
     ]
     assert sorted(rows, key=repr) == sorted(expected, key=repr)
     assert {(one.node, one.protocol, one.link) for one in frames} == {("n1", "echo", "pipe")}
-
-
-def test_only_the_first_conclusion_counts(tmp_path: Path) -> None:
-    class Twice(EchoSession):
-        def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
-            if isinstance(event, FrameReceived):
-                return [Conclude(Outcome.QUEUED), Conclude(Outcome.ACKED)]
-            return []
-
-    meters = Meters()
-
-    async def test(driver: Driver, session: EchoSession) -> None:
-        driver.received(opened(driver), b"x", is_text=False)
-
-    drive(tmp_path, test, Twice(), meters=meters)
-    assert dict(meters.received) == {(None, Outcome.QUEUED, None): 1}

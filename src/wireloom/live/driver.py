@@ -1,47 +1,39 @@
 """Runs a session on links: bytes become events, commands become bytes.
 
-Everything happens on one event loop. What a session answers is performed at once, except
-for what leaves the process: frames are put to their connections and written together when
-the turn of the loop ends, and what follows a `Store` in its answer waits until the record
-is on disk. On a connection where something waits, later frames wait behind it.
+Everything happens on one event loop. Frames that come in wait for the end of the loop's turn,
+or for anything else that happens, and are then handled one after the other. What a session
+answers is performed at once (see `performer`), but frames that leave are only put to their
+connections, and written together when the turn ends.
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter, time_ns
 from typing import Final
 
 from wireloom.live.alarm import Alarm
 from wireloom.live.links.connection import Connection
 from wireloom.live.metrics import Meters
+from wireloom.live.performer import Answer, Performer
 from wireloom.live.pressure import TICK_SECONDS, Pressure
 from wireloom.live.store import RecordStore
-from wireloom.live.tap import CAME, LEFT, Tap
-from wireloom.live.timers import Timers
-from wireloom.live.waiting import Waiting
+from wireloom.live.tap import Tap
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
-    UNCONCLUDED,
     Alive,
     Close,
     Closed,
     Command,
     Conclude,
-    Deliver,
     Event,
-    Forget,
     FrameReceived,
     Opened,
     Requested,
-    Send,
     Session,
-    Spread,
     Stopping,
-    Store,
     TimerFired,
-    WakeAt,
     make,
 )
 
@@ -52,6 +44,10 @@ MAX_TIMERS_A_TURN: Final = 256
 
 _NS_PER_MS: Final = 1_000_000
 _log: Final = logging.getLogger(__name__)
+
+
+_Happened = tuple[Event, Connection | None, bytes]
+"""An event; and if it is a frame, where it came from, and its bytes."""
 
 
 class Driver:
@@ -80,18 +76,21 @@ class Driver:
         self._session = session
         self._store = store
         self._tap = tap
-        self._deliver = deliver
         self._meters = meters or Meters()
+        self._performer = Performer(
+            protocol, store=store, tap=tap, meters=self._meters, deliver=deliver
+        )
+        self._connections = self._performer.connections
+        self._waiting = self._performer.waiting
+        self._timers = self._performer.timers
         self._loop = asyncio.get_running_loop()
-        self._connections: dict[int, Connection] = {}
         self._sockets: set[Connection] = set()
-        self._ended: deque[Closed] = deque()
+        self._came: deque[_Happened] = deque()
+        self._ended: deque[_Happened] = deque()
+        self._is_working = False
         self._next_line = 1
         self._turn: list[Connection] = []
-        self._spoke: set[Connection] = set()
         self._turn_began_at: float | None = None
-        self._waiting = Waiting()
-        self._timers = Timers()
         self._alarm = Alarm(self._ring)
         self._pressure = Pressure(self.stalled)
         self._ticker: asyncio.TimerHandle | None = None
@@ -109,7 +108,9 @@ class Driver:
         """Gives the session back what an earlier life stored."""
         now = time_ns()
         records = self._store.load(self._protocol)
-        self._perform(self._session.restore(records, now // _NS_PER_MS), now)
+        restored = self._session.restore(records, now // _NS_PER_MS)
+        self._performer.perform([(restored, None, b"")], now)
+        self._begin_turn()
 
     def request(self, request: object) -> None:
         """Tells the session what the application wants."""
@@ -134,16 +135,22 @@ class Driver:
 
     def received(self, connection: Connection, raw: bytes, *, is_text: bool) -> None:
         """A whole frame came in."""
-        if self._ended:
-            self._tell_ended()
-        now = time_ns()
-        self._spoke.add(connection)
         event = make(FrameReceived, (connection.line, raw, is_text))
+        self._came.append((event, connection, raw))
+        if self._turn_began_at is None:
+            self._begin_turn()
+
+    def catch_up(self) -> None:
+        """Handles all that came, unless that is being done."""
+        if self._is_working or not (self._came or self._ended):
+            return
+        self._is_working = True
         try:
-            commands = self._session.handle(event, now // _NS_PER_MS)
-        except Exception:
-            commands = self._apology(event)
-        self._perform(commands, now, connection, raw)
+            now = time_ns()
+            self._performer.perform(self._answers(now // _NS_PER_MS), now)
+        finally:
+            self._is_working = False
+        self._begin_turn()
 
     def alive(self, connection: Connection) -> None:
         """The peer gave a sign of life that is no frame."""
@@ -164,13 +171,14 @@ class Driver:
 
     def ending(self, connection: Connection, code: int) -> None:
         """Nothing leaves on a connection any more, though its socket may stay for a while."""
+        self.catch_up()
         if self._connections.pop(connection.line, None) is None:
             return
         self._meters.closed[code] += 1
         self._waiting.forget(connection)
         # Later: a link may tell of an end in the middle of an answer that demanded it.
-        self._ended.append(Closed(connection.line, code))
-        self._loop.call_soon(self._tell_ended)
+        self._ended.append((Closed(connection.line, code), None, b""))
+        self._loop.call_soon(self.catch_up)
 
     def closed(self, connection: Connection, code: int) -> None:
         """A connection went away."""
@@ -184,12 +192,7 @@ class Driver:
 
     def synced(self, ticket: int) -> None:
         """All records up to this ticket are on disk."""
-        for connection, command in self._waiting.commands(ticket):
-            self._release(connection, command)
-        for item in self._waiting.items(ticket):
-            self._deliver(item)
-        if self._tap is not None:
-            self._tap.rows.at(time_ns())
+        self._performer.release(ticket, time_ns())
         self._begin_turn()
 
     def pause(self) -> None:
@@ -221,7 +224,7 @@ class Driver:
         await asyncio.sleep(0)
 
     async def _drain(self) -> None:
-        while self._waiting or self._turn:
+        while self._waiting or self._turn or self._came:
             await asyncio.sleep(0.005)
         for connection in tuple(self._connections.values()):
             connection.close(GOING_AWAY, "server shutdown")
@@ -231,22 +234,26 @@ class Driver:
 
     # Events and commands.
 
-    def _tell_ended(self) -> None:
-        """Tells the session of ends, before anything else: it shall send nothing into the void."""
-        while self._ended:
-            self._answer(self._ended.popleft())
-
     def _handle(self, event: Event) -> None:
-        self._tell_ended()
-        self._answer(event)
+        self._came.append((event, None, b""))
+        self.catch_up()
 
-    def _answer(self, event: Event) -> None:
-        now = time_ns()
-        try:
-            commands = self._session.handle(event, now // _NS_PER_MS)
-        except Exception:
-            commands = self._apology(event)
-        self._perform(commands, now)
+    def _answers(self, now_ms: int) -> Iterator[Answer]:
+        """What the session answers to all that happened: one answer at a time is performed.
+
+        It hears of ends before anything else: it shall send nothing into the void. What came
+        after it had ended a connection, it does not hear.
+        """
+        handle, came, ended = self._session.handle, self._came, self._ended
+        while ended or came:
+            event, source, raw = ended.popleft() if ended else came.popleft()
+            if source is not None and source.line not in self._connections:
+                continue
+            try:
+                commands = handle(event, now_ms)
+            except Exception:
+                commands = self._apology(event)
+            yield commands, source, raw
 
     def _apology(self, event: Event) -> Sequence[Command]:
         """What is done about an event that the session failed on."""
@@ -258,103 +265,6 @@ class Driver:
                 Close(event.line, INTERNAL_ERROR, "internal error"),
             )
         return ()
-
-    def _perform(
-        self,
-        commands: Sequence[Command],
-        now: int,
-        source: Connection | None = None,
-        raw: bytes = b"",
-    ) -> None:
-        """Performs commands in their order; `source` is where the frame came from, if one did."""
-        connections, sent = self._connections, self._meters.sent
-        rows = None if self._tap is None else self._tap.rows
-        ticket = 0
-        conclusion: Conclude | None = None
-        for command in commands:
-            if type(command) is Send:
-                line, frame, is_text, outcome = command
-                connection = connections.get(line)
-                if connection is None:
-                    continue
-                if ticket or connection.held:
-                    self._waiting.add(connection, ticket, command)
-                    continue
-                connection.put(frame, is_text=is_text)
-                sent[outcome] += 1
-                if rows is not None:
-                    rows.add(connection, LEFT[outcome], frame)
-            elif type(command) is Conclude:
-                conclusion = conclusion or command
-            else:
-                ticket = self._perform_other(command, ticket) or ticket
-        if source is not None:
-            self._conclude(source, conclusion or UNCONCLUDED, raw)
-        if rows is not None:
-            rows.at(now)
-        if self._turn_began_at is None:
-            self._begin_turn()
-
-    def _spread(self, spread: Spread, ticket: int) -> None:
-        """Performs many sends, with as little as can be done for each."""
-        lines, frames, is_text, outcome = spread
-        try:
-            reached = [self._connections[line] for line in lines]
-        except KeyError:  # somebody has gone
-            reached = []
-        if ticket or not reached or not self._waiting.connections.isdisjoint(reached):
-            for line, frame in zip(lines, frames, strict=True):
-                self._put(Send(line, frame, is_text, outcome), ticket)
-            return
-        for connection, frame in zip(reached, frames, strict=True):
-            connection.put(frame, is_text=is_text)
-        self._meters.sent[outcome] += len(frames)
-        if self._tap is not None:
-            self._tap.rows.add_all(reached, LEFT[outcome], frames)
-
-    def _put(self, command: Send | Close, ticket: int) -> None:
-        connection = self._connections.get(command.line)
-        if connection is not None and (ticket or connection.held):
-            self._waiting.add(connection, ticket, command)
-        elif connection is not None:
-            self._release(connection, command)
-
-    def _perform_other(self, command: Command, ticket: int) -> int:
-        """Performs a command that is none of the two frequent ones; gives a ticket of its own."""
-        match command:
-            case Spread():
-                self._spread(command, ticket)
-            case Store(kind, key, value):
-                return self._store.put((self._protocol, kind, key), value)
-            case Forget(kind, key):
-                return self._store.put((self._protocol, kind, key), None)
-            case WakeAt(timer, at_ms):
-                self._timers.set(timer, at_ms)
-            case Close():
-                self._put(command, ticket)
-            case Deliver(item) if ticket or self._waiting.has_items:
-                self._waiting.add_item(ticket, item)
-            case Deliver(item):
-                self._deliver(item)
-        return 0
-
-    def _conclude(self, source: Connection, conclusion: Conclude, raw: bytes) -> None:
-        outcome, reason, peer, kind = conclusion
-        if peer is not None:
-            source.name = peer
-        self._meters.received[kind, outcome, reason] += 1
-        if self._tap is not None:
-            meaning = CAME.get((outcome, reason), CAME[outcome, None])
-            self._tap.rows.add(source, meaning, raw)
-
-    def _release(self, connection: Connection, command: Send | Close) -> None:
-        if isinstance(command, Close):
-            connection.close(command.code, command.reason)
-            return
-        connection.put(command.raw, is_text=command.text)
-        self._meters.sent[command.outcome] += 1
-        if self._tap is not None:
-            self._tap.rows.add(connection, LEFT[command.outcome], command.raw)
 
     # Turns of the loop.
 
@@ -370,11 +280,12 @@ class Driver:
         its receiver, whatever happens to this process in between. So it has when it is forgotten.
         """
         began_at = self._turn_began_at or 0.0
-        for connection in sorted(self._turn, key=self._spoke.__contains__):
+        self.catch_up()
+        for connection in sorted(self._turn, key=self._performer.spoke.__contains__):
             connection.flush()
         self._store.commit()
         self._turn.clear()
-        self._spoke.clear()
+        self._performer.spoke.clear()
         if self._tap is not None:
             self._tap.check()
         self._turn_began_at = None

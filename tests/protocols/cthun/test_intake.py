@@ -1,10 +1,13 @@
 """The fast way of reading agrees with the codec on every input."""
 
+import json
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, ID, SAMPLES
@@ -17,7 +20,7 @@ from wireloom.protocols.cthun.constants import MAX_DEBUG_CHUNKS, MAX_MESSAGE_SIZ
 from wireloom.protocols.cthun.intake import NOTES_SIZE, Intake, has_room
 from wireloom.protocols.cthun.messages import DebugChunk, Packet
 from wireloom.protocols.cthun.times import millis
-from wireloom.wire.errors import TooLargeError, WireError
+from wireloom.wire.errors import MalformedError, TooLargeError, WireError
 
 PLAIN = Packet(envelope=GREETING, data=b"data")
 
@@ -72,10 +75,13 @@ def test_it_agrees_with_the_codec_on_every_vector(vector: dict[str, Any]) -> Non
     agrees(bytes.fromhex(vector["hex"]))
 
 
+def enveloped(content: str) -> bytes:
+    return b"\1\1" + len(content).to_bytes(4, "big") + content.encode()
+
+
 def spelled(old: str, new: str) -> bytes:
-    content = encode(Packet(envelope=GREETING)).partition(b"{")[2]
-    content = b"{" + content.replace(old.encode(), new.encode())
-    return b"\1\1" + len(content).to_bytes(4, "big") + content
+    content = encode(Packet(envelope=GREETING)).partition(b"{")[2].decode()
+    return enveloped("{" + content.replace(old, new))
 
 
 @pytest.mark.parametrize(
@@ -109,6 +115,44 @@ def test_it_agrees_with_the_codec_on_odd_envelopes(old: str, new: str) -> None:
 def test_an_ordinary_message_is_not_read_further_than_its_envelope() -> None:
     for message in (PLAIN, replace(PLAIN, data=None), replace(PLAIN, data=b"")):
         assert intake().take(encode(message), CONTROLLER)[2] is None
+
+
+def with_id(raw: bytes, id_: str) -> bytes:
+    assert raw.count(ID.encode()) == 1
+    return raw.replace(ID.encode(), id_.encode())
+
+
+def test_an_envelope_that_is_known_but_for_its_id_is_read_as_the_codec_reads_it() -> None:
+    reading, raw = intake(), encode(PLAIN)
+    reading.take(raw, CONTROLLER)
+    assert len(reading._envelopes) == 1
+    for id_ in (ID.upper(), ID[:-1] + "0", str(uuid4())):
+        envelope, expires_ms, packet = reading.take(with_id(raw, id_), CONTROLLER)
+        assert envelope == replace(GREETING, id=id_)
+        assert (expires_ms, packet) == (millis(GREETING.expires), None)
+    assert len(reading._envelopes) == 1
+    assert reading.take(raw, CONTROLLER)[0] == GREETING
+    assert reading.take(raw, AGENT)[2] == PLAIN
+    for id_ in (ID[:-1] + "g", "\\u0030" * 6, ID[:-1] + '"', " " * 36, "\xff" * 18):
+        spoilt = with_id(raw, id_)
+        assert len(spoilt) == len(raw)
+        with pytest.raises(MalformedError):
+            decode(spoilt)
+        with pytest.raises(MalformedError):
+            reading.take(spoilt, CONTROLLER)
+
+
+def test_what_follows_something_else_than_an_id_is_not_taken_for_what_follows_one() -> None:
+    reading = intake()
+    greeting = to_builtins(replace(GREETING, message_type="x" * 26))
+    del greeting["destination_report"]
+    first = {"message_type": greeting.pop("message_type"), **greeting}
+    content = json.dumps(first, separators=(",", ":"))
+    other = '{"id":"' + ID + content[43:]
+    assert content[:44] == '{"message_type":"' + "x" * 26 + '"'
+    assert reading.take(enveloped(content), CONTROLLER)[2] is None
+    with pytest.raises(MalformedError):
+        reading.take(enveloped(other), CONTROLLER)
 
 
 @pytest.mark.parametrize("sender", [None, AGENT])
@@ -145,6 +189,13 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert reading.take(encode(Packet(envelope=envelope)), CONTROLLER)[2] is None
         assert len(reading._types) <= 30
         assert len(reading._times) <= 30
+        assert len(reading._envelopes) <= 30
+    reading._envelopes.clear()
+    many = replace(GREETING, targets=(AGENT,) * 40)
+    assert reading.take(encode(Packet(envelope=many)), CONTROLLER)[2] is None
+    answer = replace(GREETING, in_reply_to=ID)
+    assert reading.take(encode(Packet(envelope=answer)), CONTROLLER)[2] is None
+    assert not reading._envelopes
     long = replace(GREETING, message_type="t" * 31)
     assert reading.take(encode(Packet(envelope=long)), CONTROLLER)[2] is not None
 

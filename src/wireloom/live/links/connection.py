@@ -64,7 +64,11 @@ class Host(Protocol):
         ...
 
     def received(self, connection: "Connection", raw: bytes, *, is_text: bool) -> None:
-        """A whole frame came in."""
+        """A whole frame came in; it may be handled later."""
+        ...
+
+    def catch_up(self) -> None:
+        """All that came in is to be handled before something else happens."""
         ...
 
     def alive(self, connection: "Connection") -> None:

@@ -46,6 +46,7 @@ class TcpConnection(Connection):
     def close(self, code: int, reason: str) -> None:
         """Ends the connection once all has left; TCP has no words for why."""
         del reason
+        self.host.catch_up()
         if self.is_closing:
             return
         self.flush()

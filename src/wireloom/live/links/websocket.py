@@ -115,6 +115,7 @@ class WebSocketConnection(Connection):
 
     def close(self, code: int, reason: str) -> None:
         """Says goodbye and waits a while for the peer to do the same."""
+        self.host.catch_up()
         if self.is_closing:
             return
         self.flush()
@@ -233,6 +234,7 @@ class _Reader(WSListener):
     def _take_other(self, transport: WSTransport, frame: WSFrame, kind: WSMsgType) -> None:
         body = frame.get_payload_as_bytes()
         if kind is WSMsgType.PING:
+            self._host.catch_up()
             self.connection.flush()
             transport.send_pong(body)
             self._host.alive(self.connection)

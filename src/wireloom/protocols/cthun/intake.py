@@ -2,17 +2,20 @@
 
 A broker reads the envelope of an application's message and carries the rest. Here that is all
 that is read, and much of it is known: the sender is who the line belongs to, the target is
-connected, the time and the type were read before. What is not the ordinary case goes through
-the codec, which knows all rules and refuses in its own words. So the fast way accepts only
-what the codec would accept.
+connected, the time and the type were read before. Often all of it is known but for the id: who
+sends many messages to one target, sends the same envelope with one id after the other. What is
+not the ordinary case goes through the codec, which knows all rules and refuses in its own words.
+So the fast ways accept only what the codec would accept.
 """
 
+import re
 import struct
 from collections.abc import Container
 from typing import Final
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from wireloom.protocols.cthun.codec import decode
 from wireloom.protocols.cthun.constants import (
@@ -23,7 +26,7 @@ from wireloom.protocols.cthun.constants import (
     VERSION_SIZE,
     ChunkType,
 )
-from wireloom.protocols.cthun.forms import ID, MESSAGE_TYPE, TARGET, TIME
+from wireloom.protocols.cthun.forms import HEX_ID, ID, MESSAGE_TYPE, TARGET, TIME
 from wireloom.protocols.cthun.messages import BROKER_TYPES, Envelope, Packet
 from wireloom.protocols.cthun.times import millis
 from wireloom.wire.errors import TooLargeError
@@ -34,8 +37,16 @@ _CHUNK_HEAD: Final = struct.Struct(">Bi").unpack_from
 _DATA: Final = ChunkType.DATA.value
 _ENVELOPE: Final = ChunkType.ENVELOPE.value
 
+_ID_KEY: Final = b'{"id":"'
+_ID_START: Final = _HEAD_SIZE + len(_ID_KEY)
+_ID_STOP: Final = _ID_START + 36
+"""Where the id stands in a message whose envelope begins with it."""
+
 _CACHED: Final = 4_096
-"""Times and types that are remembered; all are forgotten when there are more."""
+"""Times, types and envelopes that are remembered; all are forgotten when there are more."""
+
+_CACHED_SIZE: Final = 1_024
+"""Longer envelopes are not remembered."""
 
 NOTES_SIZE: Final = 8_192
 """Room that the broker's notes need at most, its URI included."""
@@ -44,6 +55,7 @@ _NOTED_SIZE: Final = MAX_MESSAGE_SIZE - NOTES_SIZE
 _decode: Final = msgspec.json.Decoder(Envelope).decode
 _encode: Final = msgspec.json.Encoder().encode
 _is_id: Final = ID.fits
+_id_at: Final = re.compile(HEX_ID.encode()).match
 _is_target: Final = TARGET.fits
 
 Taken = tuple[Envelope, int, Packet | None]
@@ -63,6 +75,8 @@ class Intake:
         self._max_size = max_size
         self._times: dict[str, int] = {}
         self._types: set[str] = set()
+        self._envelopes: dict[bytes, tuple[Envelope, int]] = {}
+        """Envelopes and when they expire, by all that follows their ids."""
 
     def take(self, raw: bytes, sender: str | None) -> Taken:
         """What a message says.
@@ -76,9 +90,20 @@ class Intake:
         """
         if len(raw) > self._max_size:
             raise TooLargeError(f"{len(raw)} bytes, a message has at most {self._max_size}")
-        envelope = _glance(raw)
-        if envelope is not None and envelope.sender == sender and self._is_sound(envelope):
-            return envelope, self._times[envelope.expires], None
+        stop = _envelope_stop(raw)
+        if stop:
+            rest = raw[_ID_STOP:stop] if raw.startswith(_ID_KEY, _HEAD_SIZE) else b""
+            known = self._envelopes.get(rest)
+            if known is not None and known[0].sender == sender:
+                id_ = _id_at(raw, _ID_START)
+                if id_ is not None:
+                    return replace(known[0], id=id_[0].decode()), known[1], None
+            read = _envelope(raw[_HEAD_SIZE:stop])
+            if read is not None and read.sender == sender and self._is_sound(read):
+                expires_ms = self._times[read.expires]
+                if rest and read.in_reply_to is UNSET:
+                    self._remember(rest, read, expires_ms)
+                return read, expires_ms, None
         packet = decode(raw)
         return packet.envelope, millis(packet.envelope.expires), packet
 
@@ -93,6 +118,13 @@ class Intake:
                 return False
         answered = envelope.in_reply_to
         return _is_id(envelope.id) is not None and (answered is UNSET or bool(_is_id(answered)))
+
+    def _remember(self, rest: bytes, envelope: Envelope, expires_ms: int) -> None:
+        """Remembers an envelope: another may be the same but for its id."""
+        if len(rest) <= _CACHED_SIZE:
+            if len(self._envelopes) >= _CACHED:
+                self._envelopes.clear()
+            self._envelopes[rest] = envelope, expires_ms
 
     def _learn_type(self, envelope: Envelope) -> bool:
         type_ = envelope.message_type
@@ -123,22 +155,33 @@ def has_room(raw: bytes, packet: Packet | None) -> bool:
     return len(raw) <= _NOTED_SIZE
 
 
-def _glance(raw: bytes) -> Envelope | None:
-    """The envelope of a message that has it and perhaps data, and no reserved bit set.
+def _envelope_stop(raw: bytes) -> int:
+    """Where the envelope ends of a message that has it and perhaps data, and no reserved bit set.
 
     Every message comes by here, so it does without a `Reader`, which costs as much as all the
-    rest. An envelope that writes back to its own length has no key twice: see `documents`.
+    rest. Other messages have no such place: 0.
     """
     try:
         version, descriptor, size = _HEAD(raw)
-        stop = _HEAD_SIZE + size
+        stop: int = _HEAD_SIZE + size
         if version != VERSION or descriptor != _ENVELOPE or size < 0:
-            return None
+            return 0
         if stop != len(raw):
             descriptor, data_size = _CHUNK_HEAD(raw, stop)
             if descriptor != _DATA or stop + CHUNK_HEADER_SIZE + data_size != len(raw):
-                return None
-        envelope = _decode(raw[_HEAD_SIZE:stop])
-    except (struct.error, msgspec.DecodeError, UnicodeDecodeError):
+                return 0
+    except struct.error:
+        return 0
+    return stop
+
+
+def _envelope(content: bytes) -> Envelope | None:
+    """An envelope in its shortest form: one that writes back to its own length.
+
+    It has no key twice: see `documents`.
+    """
+    try:
+        envelope = _decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-    return envelope if len(_encode(envelope)) == size else None
+    return envelope if len(_encode(envelope)) == len(content) else None

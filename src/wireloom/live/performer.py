@@ -1,0 +1,162 @@
+"""Does what a session wants: commands become frames, records and timers.
+
+What follows a `Store` in an answer waits until the record is on disk, and on a connection where
+something waits, later frames wait behind it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from wireloom.live.links.connection import Connection
+from wireloom.live.metrics import Meters
+from wireloom.live.store import RecordStore
+from wireloom.live.tap import CAME, LEFT, Tap
+from wireloom.live.timers import Timers
+from wireloom.live.waiting import Waiting
+from wireloom.wire.session import (
+    UNCONCLUDED,
+    Close,
+    Command,
+    Conclude,
+    Deliver,
+    Forget,
+    Send,
+    Spread,
+    Store,
+    WakeAt,
+)
+
+Answer = tuple[Sequence[Command], Connection | None, bytes]
+"""Commands; and if they answer a frame, where it came from, and its bytes."""
+
+
+class Performer:
+    """Performs the commands of one session.
+
+    Args:
+        protocol: What it speaks.
+        store: Where it keeps what must survive.
+        tap: Where frames are captured, if they are.
+        meters: Where things are counted.
+        deliver: Takes what the session delivers.
+    """
+
+    def __init__(
+        self,
+        protocol: str,
+        *,
+        store: RecordStore,
+        tap: Tap | None,
+        meters: Meters,
+        deliver: Callable[[object], None],
+    ) -> None:
+        self._protocol = protocol
+        self._store = store
+        self._tap = tap
+        self._meters = meters
+        self._deliver = deliver
+        self.connections: dict[int, Connection] = {}
+        """Those on which frames may leave, by line."""
+        self.spoke: set[Connection] = set()
+        """Those whose frames were answered; whoever lets frames out clears it."""
+        self.waiting = Waiting()
+        self.timers = Timers()
+
+    def perform(self, answers: Iterable[Answer], now: int) -> None:
+        """Performs commands in their order; `now` in ns is when."""
+        connections, sent = self.connections, self._meters.sent
+        rows = None if self._tap is None else self._tap.rows
+        for commands, source, raw in answers:
+            ticket = 0
+            conclusion: Conclude | None = None
+            for command in commands:
+                if type(command) is Send:
+                    line, frame, is_text, outcome = command
+                    connection = connections.get(line)
+                    if connection is None:
+                        continue
+                    if ticket or connection.held:
+                        self.waiting.add(connection, ticket, command)
+                        continue
+                    connection.put(frame, is_text=is_text)
+                    sent[outcome] += 1
+                    if rows is not None:
+                        rows.add(connection, LEFT[outcome], frame)
+                elif type(command) is Conclude:
+                    conclusion = conclusion or command
+                else:
+                    ticket = self._perform_other(command, ticket) or ticket
+            if source is not None:
+                self._conclude(source, conclusion or UNCONCLUDED, raw)
+        if rows is not None:
+            rows.at(now)
+
+    def release(self, ticket: int, now: int) -> None:
+        """Performs what waited for records up to this ticket."""
+        for connection, command in self.waiting.commands(ticket):
+            self._release(connection, command)
+        for item in self.waiting.items(ticket):
+            self._deliver(item)
+        if self._tap is not None:
+            self._tap.rows.at(now)
+
+    def _spread(self, spread: Spread, ticket: int) -> None:
+        """Performs many sends, with as little as can be done for each."""
+        lines, frames, is_text, outcome = spread
+        try:
+            reached = [self.connections[line] for line in lines]
+        except KeyError:  # somebody has gone
+            reached = []
+        if ticket or not reached or not self.waiting.connections.isdisjoint(reached):
+            for line, frame in zip(lines, frames, strict=True):
+                self._put(Send(line, frame, is_text, outcome), ticket)
+            return
+        for connection, frame in zip(reached, frames, strict=True):
+            connection.put(frame, is_text=is_text)
+        self._meters.sent[outcome] += len(frames)
+        if self._tap is not None:
+            self._tap.rows.add_all(reached, LEFT[outcome], frames)
+
+    def _put(self, command: Send | Close, ticket: int) -> None:
+        connection = self.connections.get(command.line)
+        if connection is not None and (ticket or connection.held):
+            self.waiting.add(connection, ticket, command)
+        elif connection is not None:
+            self._release(connection, command)
+
+    def _perform_other(self, command: Command, ticket: int) -> int:
+        """Performs a command that is none of the two frequent ones; gives a ticket of its own."""
+        match command:
+            case Spread():
+                self._spread(command, ticket)
+            case Store(kind, key, value):
+                return self._store.put((self._protocol, kind, key), value)
+            case Forget(kind, key):
+                return self._store.put((self._protocol, kind, key), None)
+            case WakeAt(timer, at_ms):
+                self.timers.set(timer, at_ms)
+            case Close():
+                self._put(command, ticket)
+            case Deliver(item) if ticket or self.waiting.has_items:
+                self.waiting.add_item(ticket, item)
+            case Deliver(item):
+                self._deliver(item)
+        return 0
+
+    def _conclude(self, source: Connection, conclusion: Conclude, raw: bytes) -> None:
+        outcome, reason, peer, kind = conclusion
+        if peer is not None:
+            source.name = peer
+        self.spoke.add(source)
+        self._meters.received[kind, outcome, reason] += 1
+        if self._tap is not None:
+            meaning = CAME.get((outcome, reason), CAME[outcome, None])
+            self._tap.rows.add(source, meaning, raw)
+
+    def _release(self, connection: Connection, command: Send | Close) -> None:
+        if isinstance(command, Close):
+            connection.close(command.code, command.reason)
+            return
+        connection.put(command.raw, is_text=command.text)
+        self._meters.sent[command.outcome] += 1
+        if self._tap is not None:
+            self._tap.rows.add(connection, LEFT[command.outcome], command.raw)

@@ -1,0 +1,156 @@
+"""The performer: commands are performed in their order, and what must wait waits."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from live.parts import Pipe
+from wireloom.live.metrics import Meters
+from wireloom.live.performer import Performer
+from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.session import (
+    Close,
+    Command,
+    Conclude,
+    Deliver,
+    Forget,
+    Send,
+    Spread,
+    Store,
+    WakeAt,
+)
+
+
+class Ledger:
+    """Stands in for the store: it notes what is put, and the test says when that is on disk."""
+
+    def __init__(self) -> None:
+        self.records: list[tuple[tuple[str, str, str], bytes | None]] = []
+
+    def put(self, key: tuple[str, str, str], value: bytes | None) -> int:
+        self.records.append((key, value))
+        return len(self.records)
+
+
+class Stage:
+    """A performer with two connections, on lines 1 and 2."""
+
+    def __init__(self) -> None:
+        self.store = Ledger()
+        self.delivered: list[object] = []
+        self.meters = Meters()
+        store: Any = self.store
+        self.performer = Performer(
+            "echo", store=store, tap=None, meters=self.meters, deliver=self.delivered.append
+        )
+        self.pipes = [Pipe(self), Pipe(self)]
+        for line, pipe in enumerate(self.pipes, 1):
+            self.performer.connections[line] = pipe
+
+    def closed(self, pipe: Pipe, code: int) -> None:
+        """What a connection tells when it is closed."""
+
+    def do(self, *commands: Command, source: Pipe | None = None) -> None:
+        self.performer.perform([(commands, source, b"")], 0)
+
+    def left(self) -> list[list[bytes]]:
+        """What leaves on each connection now, in one write."""
+        for pipe in self.pipes:
+            pipe.flush()
+        left = [pipe.writes[-1] if pipe.writes else [] for pipe in self.pipes]
+        for pipe in self.pipes:
+            pipe.writes.clear()
+        return left
+
+
+def test_a_send_is_put_to_its_line_and_counted() -> None:
+    stage = Stage()
+    stage.do(Send(1, b"a", outcome=Outcome.FORWARDED), Send(2, b"b"), Send(9, b"nobody there"))
+    assert stage.left() == [[b"a"], [b"b"]]
+    assert stage.meters.sent == {Outcome.FORWARDED: 1, None: 1}
+
+
+def test_a_spread_is_a_frame_on_each_line() -> None:
+    stage = Stage()
+    stage.do(Spread([1, 2], [b"a", b"b"]))
+    stage.do(Spread([1, 9, 2], [b"c", b"-", b"d"]))  # nobody is on line 9
+    assert stage.left() == [[b"a", b"c"], [b"b", b"d"]]
+    assert stage.meters.sent == {None: 4}
+
+
+def test_a_spread_waits_for_the_store_and_behind_what_waits_for_it() -> None:
+    stage = Stage()
+    stage.do(Store("kept", "x", b"1"), Spread([1], [b"a"]))
+    stage.do(Spread([1, 2], [b"b", b"c"]))
+    assert stage.left() == [[], [b"c"]]
+    stage.performer.release(1, 0)
+    assert stage.left() == [[b"a", b"b"], []]
+
+
+def test_what_follows_a_record_waits_for_the_disk_and_what_stands_before_it_does_not() -> None:
+    stage = Stage()
+    stage.do(Send(1, b"before"), Store("kept", "x", b"1"), Send(1, b"after"), Send(2, b"too"))
+    assert stage.store.records == [(("echo", "kept", "x"), b"1")]
+    assert stage.left() == [[b"before"], []]
+    stage.performer.release(1, 0)
+    assert stage.left() == [[b"after"], [b"too"]]
+
+
+def test_a_frame_does_not_overtake_one_that_waits_on_its_line() -> None:
+    stage = Stage()
+    stage.do(Store("kept", "x", b"1"), Send(1, b"first"))
+    stage.do(Send(1, b"second"))
+    stage.do(Forget("kept", "y"), Send(1, b"third"))
+    stage.do(Close(1, 4000, "enough"))
+    stage.do(Send(2, b"elsewhere"))
+    assert stage.left() == [[], [b"elsewhere"]]
+    assert len(stage.performer.waiting) == 4
+    stage.performer.release(1, 0)
+    assert stage.left() == [[b"first", b"second"], []]
+    assert stage.pipes[0].closes == []
+    stage.performer.release(2, 0)
+    assert stage.pipes[0].writes == [[b"third"]]
+    assert stage.pipes[0].closes == [(4000, "enough")]
+
+
+def test_deliveries_wait_for_the_disk_and_keep_their_order() -> None:
+    stage = Stage()
+    stage.do(Deliver("first"))
+    stage.do(Store("kept", "k", b"v"), Deliver("second"))
+    stage.do(Deliver("third"))
+    stage.do(Forget("kept", "k"), Deliver("fourth"))
+    assert stage.delivered == ["first"]
+    stage.performer.release(1, 0)
+    assert stage.delivered == ["first", "second", "third"]
+    stage.performer.release(2, 0)
+    assert stage.delivered[-1] == "fourth"
+
+
+def test_commands_for_lines_that_are_gone_are_passed_over() -> None:
+    stage = Stage()
+    stage.do(Send(99, b"x"), Close(99, 1000), Spread([99], [b"y"]))
+    assert stage.left() == [[], []]
+    assert not stage.meters.sent
+
+
+def test_timers_are_set_and_taken_back() -> None:
+    stage = Stage()
+    stage.do(WakeAt("a", 5), WakeAt("b", 9), WakeAt("a", None))
+    assert stage.performer.timers.next_at() == 9
+
+
+def test_who_spoke_is_named_and_its_frame_has_the_first_outcome_that_is_given() -> None:
+    outcomes: list[Sequence[Command]] = [
+        [Conclude(Outcome.QUEUED, None, "alice", "said"), Conclude(Outcome.ACKED)],
+        [Conclude(Outcome.REJECTED, Reason.MALFORMED)],
+        [],
+    ]
+    stage = Stage()
+    for commands in outcomes:
+        stage.do(*commands, source=stage.pipes[0])
+    assert stage.meters.received == {
+        ("said", Outcome.QUEUED, None): 1,
+        (None, Outcome.REJECTED, Reason.MALFORMED): 1,
+        (None, Outcome.REJECTED, Reason.INTERNAL): 1,
+    }
+    assert stage.pipes[0].name == "alice"
+    assert stage.performer.spoke == {stage.pipes[0]}
