@@ -5,6 +5,8 @@ something waits, later frames wait behind it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import Final
 
 from wireloom.live.links.connection import Connection
 from wireloom.live.metrics import Meters
@@ -12,6 +14,7 @@ from wireloom.live.store import RecordStore
 from wireloom.live.tap import CAME, LEFT, Tap
 from wireloom.live.timers import Timers
 from wireloom.live.waiting import Waiting
+from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import (
     UNCONCLUDED,
     Close,
@@ -27,6 +30,9 @@ from wireloom.wire.session import (
 
 Answer = tuple[Sequence[Command], Connection | None, bytes]
 """Commands; and if they answer a frame, where it came from, and its bytes."""
+
+_counted: Final = attrgetter("type", "outcome", "reason")
+"""What frames that came in are counted by."""
 
 
 class Performer:
@@ -63,8 +69,10 @@ class Performer:
 
     def perform(self, answers: Iterable[Answer], now: int) -> None:
         """Performs commands in their order; `now` in ns is when."""
-        connections, sent = self.connections, self._meters.sent
+        connections = self.connections
         rows = None if self._tap is None else self._tap.rows
+        sent: list[Outcome | None] = []
+        concluded: list[Conclude] = []
         for commands, source, raw in answers:
             ticket = 0
             conclusion: Conclude | None = None
@@ -78,7 +86,7 @@ class Performer:
                         self.waiting.add(connection, ticket, command)
                         continue
                     connection.put(frame, is_text=is_text)
-                    sent[outcome] += 1
+                    sent.append(outcome)
                     if rows is not None:
                         rows.add(connection, LEFT[outcome], frame)
                 elif type(command) is Conclude:
@@ -86,7 +94,10 @@ class Performer:
                 else:
                     ticket = self._perform_other(command, ticket) or ticket
             if source is not None:
-                self._conclude(source, conclusion or UNCONCLUDED, raw)
+                concluded.append(conclusion or UNCONCLUDED)
+                self._conclude(source, concluded[-1], raw)
+        self._meters.sent.update(sent)
+        self._meters.received.update(map(_counted, concluded))
         if rows is not None:
             rows.at(now)
 
@@ -143,11 +154,10 @@ class Performer:
         return 0
 
     def _conclude(self, source: Connection, conclusion: Conclude, raw: bytes) -> None:
-        outcome, reason, peer, kind = conclusion
+        outcome, reason, peer, _ = conclusion
         if peer is not None:
             source.name = peer
         self.spoke.add(source)
-        self._meters.received[kind, outcome, reason] += 1
         if self._tap is not None:
             meaning = CAME.get((outcome, reason), CAME[outcome, None])
             self._tap.rows.add(source, meaning, raw)

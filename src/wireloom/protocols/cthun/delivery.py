@@ -59,19 +59,23 @@ class Delivery:
     def take(self, sender: Client, taken: Taken, raw: bytes, now_ms: int) -> Sequence[Command]:
         """Takes an application's message from a client that is proven to be its sender."""
         envelope, expires_ms, packet = taken
-        id_, uri = envelope.id, envelope.sender
-        if self._seen.knows(id_, uri):
-            return (Conclude(Outcome.DUPLICATE, None, uri),)
+        targets = envelope.targets
+        receiver = self._clients.get(targets[0]) if len(targets) == 1 else None
+        if (
+            receiver is not None
+            and receiver.ready
+            and expires_ms > now_ms
+            and envelope.destination_report is not True
+            and has_room(raw, packet)
+            and self._seen.add(envelope.id, envelope.sender)
+        ):
+            receiver.active_ms = now_ms
+            frame = raw + self._notes.at(now_ms)[0]
+            return sender.forwarded, make(Send, (receiver.line, frame, _TEXT, _FORWARDED))
+        if self._seen.knows(envelope.id, envelope.sender):
+            return (Conclude(Outcome.DUPLICATE, None, envelope.sender),)
         if expires_ms <= now_ms:
             return self.expired_on_arrival(sender, envelope, now_ms)
-        targets = envelope.targets
-        if len(targets) == 1 and envelope.destination_report is not True:
-            receiver = self._clients.get(targets[0])
-            if receiver is not None and receiver.ready and has_room(raw, packet):
-                self._seen.add(id_, uri)
-                receiver.active_ms = now_ms
-                frame = raw + self._notes.at(now_ms).forwarded
-                return (sender.forwarded, make(Send, (receiver.line, frame, _TEXT, _FORWARDED)))
         return self._spread(sender, taken, raw, now_ms)
 
     def refuse(

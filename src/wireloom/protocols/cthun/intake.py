@@ -31,16 +31,15 @@ from wireloom.protocols.cthun.messages import BROKER_TYPES, Envelope, Packet
 from wireloom.protocols.cthun.times import millis
 from wireloom.wire.errors import TooLargeError
 
-_HEAD: Final = struct.Struct(">BBi").unpack_from
+_HEAD: Final = struct.Struct(">2sI").unpack_from
 _HEAD_SIZE: Final = VERSION_SIZE + CHUNK_HEADER_SIZE
-_CHUNK_HEAD: Final = struct.Struct(">Bi").unpack_from
+_BEGIN: Final = bytes([VERSION, ChunkType.ENVELOPE])
+_CHUNK_HEAD: Final = struct.Struct(">BI").unpack_from
 _DATA: Final = ChunkType.DATA.value
-_ENVELOPE: Final = ChunkType.ENVELOPE.value
 
-_ID_KEY: Final = b'{"id":"'
-_ID_START: Final = _HEAD_SIZE + len(_ID_KEY)
-_ID_STOP: Final = _ID_START + 36
-"""Where the id stands in a message whose envelope begins with it."""
+_first_id: Final = re.compile(rb'\{"id":"(' + HEX_ID.encode() + rb')"').match
+_ID_STOP: Final = _HEAD_SIZE + len(b'{"id":"') + 36
+"""Where the id ends in a message whose envelope begins with it."""
 
 _CACHED: Final = 4_096
 """Times, types and envelopes that are remembered; all are forgotten when there are more."""
@@ -55,7 +54,6 @@ _NOTED_SIZE: Final = MAX_MESSAGE_SIZE - NOTES_SIZE
 _decode: Final = msgspec.json.Decoder(Envelope).decode
 _encode: Final = msgspec.json.Encoder().encode
 _is_id: Final = ID.fits
-_id_at: Final = re.compile(HEX_ID.encode()).match
 _is_target: Final = TARGET.fits
 
 Taken = tuple[Envelope, int, Packet | None]
@@ -92,17 +90,16 @@ class Intake:
             raise TooLargeError(f"{len(raw)} bytes, a message has at most {self._max_size}")
         stop = _envelope_stop(raw)
         if stop:
-            rest = raw[_ID_STOP:stop] if raw.startswith(_ID_KEY, _HEAD_SIZE) else b""
-            known = self._envelopes.get(rest)
+            known = self._envelopes.get(raw[_ID_STOP:stop])
             if known is not None and known[0].sender == sender:
-                id_ = _id_at(raw, _ID_START)
-                if id_ is not None:
-                    return replace(known[0], id=id_[0].decode()), known[1], None
+                first = _first_id(raw, _HEAD_SIZE)
+                if first is not None:
+                    return replace(known[0], id=first[1].decode()), known[1], None
             read = _envelope(raw[_HEAD_SIZE:stop])
             if read is not None and read.sender == sender and self._is_sound(read):
                 expires_ms = self._times[read.expires]
-                if rest and read.in_reply_to is UNSET:
-                    self._remember(rest, read, expires_ms)
+                if _first_id(raw, _HEAD_SIZE):
+                    self._remember(raw[_ID_STOP:stop], read, expires_ms)
                 return read, expires_ms, None
         packet = decode(raw)
         return packet.envelope, millis(packet.envelope.expires), packet
@@ -121,7 +118,7 @@ class Intake:
 
     def _remember(self, rest: bytes, envelope: Envelope, expires_ms: int) -> None:
         """Remembers an envelope: another may be the same but for its id."""
-        if len(rest) <= _CACHED_SIZE:
+        if len(rest) <= _CACHED_SIZE and envelope.in_reply_to is UNSET:
             if len(self._envelopes) >= _CACHED:
                 self._envelopes.clear()
             self._envelopes[rest] = envelope, expires_ms
@@ -162,9 +159,9 @@ def _envelope_stop(raw: bytes) -> int:
     rest. Other messages have no such place: 0.
     """
     try:
-        version, descriptor, size = _HEAD(raw)
+        begin, size = _HEAD(raw)
         stop: int = _HEAD_SIZE + size
-        if version != VERSION or descriptor != _ENVELOPE or size < 0:
+        if begin != _BEGIN:
             return 0
         if stop != len(raw):
             descriptor, data_size = _CHUNK_HEAD(raw, stop)

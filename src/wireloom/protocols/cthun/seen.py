@@ -17,8 +17,12 @@ class Seen:
         """Whether `sender` sent a message with this id before."""
         return self._recent.get(id_) == sender or self._older.get(id_) == sender
 
-    def add(self, id_: str, sender: str) -> None:
-        """Remembers a message."""
-        self._recent[id_] = sender
-        if len(self._recent) >= self._count:
-            self._older, self._recent = self._recent, {}
+    def add(self, id_: str, sender: str) -> bool:
+        """Remembers a message; gives whether it is new."""
+        recent = self._recent
+        if recent.get(id_) == sender or self._older.get(id_) == sender:
+            return False
+        recent[id_] = sender
+        if len(recent) >= self._count:
+            self._older, self._recent = recent, {}
+        return True

@@ -117,11 +117,19 @@ class BrokerSession:
             taken = self._intake.take(raw, client.uri)
         except WireError as error:
             return self._undecodable(client, error.reason, now_ms)
-        envelope, _, packet = taken
+        if taken[2] is None:
+            return self._delivery.take(client, taken, raw, now_ms)
+        return self._take_unusual(client, taken, raw, now_ms)
+
+    def _take_unusual(
+        self, client: Client, taken: Taken, raw: bytes, now_ms: int
+    ) -> Sequence[Command]:
+        """Takes a message of which more had to be read than an envelope in the sender's name."""
+        envelope = taken[0]
         if envelope.sender != client.uri and envelope.message_type != _REQUEST:  # R29
             why = Complaint.NOT_AUTHENTICATED, Reason.UNAUTHENTICATED
             return self._delivery.refuse(client, envelope, *why, now_ms)
-        if packet is not None and envelope.message_type in BROKER_TYPES:
+        if envelope.message_type in BROKER_TYPES:
             answer = self._answers.get(envelope.message_type, self._refuse_broker_talk)
             return answer(client, taken, now_ms)
         return self._delivery.take(client, taken, raw, now_ms)
