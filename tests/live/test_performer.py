@@ -44,6 +44,7 @@ class Stage:
         )
         self.pipes = [Pipe(self), Pipe(self)]
         for line, pipe in enumerate(self.pipes, 1):
+            pipe.line = line
             self.performer.connections[line] = pipe
 
     def closed(self, pipe: Pipe, code: int) -> None:
@@ -75,6 +76,24 @@ def test_a_spread_is_a_frame_on_each_line() -> None:
     stage.do(Spread([1, 9, 2], [b"c", b"-", b"d"]))  # nobody is on line 9
     assert stage.left() == [[b"a", b"c"], [b"b", b"d"]]
     assert stage.meters.sent == {None: 4}
+
+
+def test_a_spread_to_lines_that_are_known_leaves_out_who_has_gone_since() -> None:
+    stage, lines = Stage(), [1, 2]
+    stage.do(Spread(lines, [b"a", b"b"]))
+    assert stage.performer.drop(stage.pipes[0])
+    assert not stage.performer.drop(stage.pipes[0])
+    stage.do(Spread(lines, [b"c", b"d"]))
+    assert stage.left() == [[b"a"], [b"b", b"d"]]
+    assert stage.meters.sent == {None: 3}
+
+
+def test_what_is_remembered_of_spreads_is_bounded() -> None:
+    stage = Stage()
+    for _ in range(100):
+        stage.do(Spread([1, 2], [b"a", b"b"]))
+        assert len(stage.performer._reached) <= 16
+    assert stage.left() == [[b"a"] * 100, [b"b"] * 100]
 
 
 def test_a_spread_waits_for_the_store_and_behind_what_waits_for_it() -> None:

@@ -172,10 +172,9 @@ class Driver:
     def ending(self, connection: Connection, code: int) -> None:
         """Nothing leaves on a connection any more, though its socket may stay for a while."""
         self.catch_up()
-        if self._connections.pop(connection.line, None) is None:
+        if not self._performer.drop(connection):
             return
         self._meters.closed[code] += 1
-        self._waiting.forget(connection)
         # Later: a link may tell of an end in the middle of an answer that demanded it.
         self._ended.append((Closed(connection.line, code), None, b""))
         self._loop.call_soon(self.catch_up)

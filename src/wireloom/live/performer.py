@@ -22,6 +22,7 @@ from wireloom.wire.session import (
     Conclude,
     Deliver,
     Forget,
+    Line,
     Send,
     Spread,
     Store,
@@ -33,6 +34,9 @@ Answer = tuple[Sequence[Command], Connection | None, bytes]
 
 _counted: Final = attrgetter("type", "outcome", "reason")
 """What frames that came in are counted by."""
+
+_REMEMBERED: Final = 16
+"""Spreads whose connections are remembered; all are forgotten when there are more."""
 
 
 class Performer:
@@ -66,6 +70,14 @@ class Performer:
         """Those whose frames were answered; whoever lets frames out clears it."""
         self.waiting = Waiting()
         self.timers = Timers()
+        self._reached: dict[int, tuple[Sequence[Line], list[Connection]]] = {}
+        """Connections of the latest spreads, by the identity of their lines."""
+
+    def drop(self, connection: Connection) -> bool:
+        """Lets nothing more leave on a connection; gives whether anything could."""
+        self._reached.clear()
+        self.waiting.forget(connection)
+        return self.connections.pop(connection.line, None) is not None
 
     def perform(self, answers: Iterable[Answer], now: int) -> None:
         """Performs commands in their order; `now` in ns is when."""
@@ -113,11 +125,10 @@ class Performer:
     def _spread(self, spread: Spread, ticket: int) -> None:
         """Performs many sends, with as little as can be done for each."""
         lines, frames, is_text, outcome = spread
-        try:
-            reached = [self.connections[line] for line in lines]
-        except KeyError:  # somebody has gone
-            reached = []
-        if ticket or not reached or not self.waiting.connections.isdisjoint(reached):
+        known = self._reached.get(id(lines))
+        reached = self._reach(lines) if known is None else known[1]
+        behind = self.waiting.connections
+        if ticket or not reached or (behind and not behind.isdisjoint(reached)):
             for line, frame in zip(lines, frames, strict=True):
                 self._put(Send(line, frame, is_text, outcome), ticket)
             return
@@ -126,6 +137,17 @@ class Performer:
         self._meters.sent[outcome] += len(frames)
         if self._tap is not None:
             self._tap.rows.add_all(reached, LEFT[outcome], frames)
+
+    def _reach(self, lines: Sequence[Line]) -> list[Connection]:
+        """The connections of all these lines; none if somebody has gone."""
+        try:
+            reached = [self.connections[line] for line in lines]
+        except KeyError:
+            return []
+        if len(self._reached) >= _REMEMBERED:
+            self._reached.clear()
+        self._reached[id(lines)] = lines, reached
+        return reached
 
     def _put(self, command: Send | Close, ticket: int) -> None:
         connection = self.connections.get(command.line)

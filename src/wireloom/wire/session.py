@@ -105,6 +105,8 @@ class Spread(NamedTuple):
     """Many frames are to leave, one on each line: as many `Send`s, for less."""
 
     lines: Sequence[Line]
+    """Who gives the same object again, means the same lines: it is not looked through again."""
+
     raws: Sequence[bytes]
     """As many as there are lines."""
 

@@ -1,7 +1,12 @@
 """Subscriptions by themselves."""
 
-from wireloom.protocols.signalhub.roster import Actor
+from wireloom.protocols.signalhub.dialects import JSON, PACKED, Dialect
+from wireloom.protocols.signalhub.roster import Actor, Connection
+from wireloom.protocols.signalhub.settings import HubSettings
 from wireloom.protocols.signalhub.topics import Topics, forget, restored, store, subscription_id
+from wireloom.wire.session import Opened
+
+SETTINGS = HubSettings(secret=bytes(32))
 
 
 def test_the_id_of_a_subscription_follows_from_actor_and_topic() -> None:
@@ -20,6 +25,50 @@ def test_subscribers_are_counted_once() -> None:
     assert topics.has(actor, "t")
     assert not topics.has(actor, "u")
     assert not topics.subscribers("u")
+
+
+def connected(address: str, line: int, dialect: Dialect = JSON) -> Actor:
+    actor = Actor(address)
+    connection = Connection(Opened(line, "peer"), SETTINGS, f"line-{line}", 0)
+    connection.speak(dialect)
+    connection.identify(actor)
+    actor.connection = connection
+    return actor
+
+
+def test_an_audience_is_who_can_take_a_message_by_encoding() -> None:
+    topics = Topics()
+    ann, bob, cat = connected("@(a)", 1), connected("@(b)", 2, PACKED), connected("@(c)", 3)
+    for actor in (ann, bob, cat, Actor("@(away)")):
+        topics.add(actor, "t", durable=True)
+    assert cat.connection is not None
+    cat.connection.paused = True
+    packed, text = topics.audiences("t")
+    assert text == ([1], [b'"@(a)"'])
+    assert packed == ([2], [b"\xa4@(b)"])
+    assert topics.audiences("none") == (([], []), ([], []))
+
+
+def test_an_audience_is_the_same_object_until_something_changes() -> None:
+    topics, ann, bob = Topics(), connected("@(a)", 1), connected("@(b)", 2)
+    topics.add(ann, "t", durable=True)
+    first = topics.audiences("t")[1].lines
+    assert topics.audiences("t")[1].lines is first
+    topics.add(bob, "t", durable=False)
+    assert topics.audiences("t")[1].lines == [1, 2]
+    assert bob.connection is not None
+    bob.connection.paused = True
+    topics.refresh(bob)
+    assert topics.audiences("t")[1].lines == [1]
+    bob.connection.paused = False
+    topics.refresh(bob)
+    ann.connection = None
+    topics.refresh(ann)
+    assert topics.audiences("t")[1].lines == [2]
+    topics.leave(bob)
+    assert topics.audiences("t")[1].lines == []
+    assert first == [1]
+    assert vars(topics)["_audiences"] == {}
 
 
 def test_a_topic_without_subscribers_is_forgotten() -> None:

@@ -25,7 +25,7 @@ from wireloom.protocols.signalhub.messages import (
     Unsubscribe,
 )
 from wireloom.protocols.signalhub.roster import Connection
-from wireloom.protocols.signalhub.topics import Topics, forget, store, subscription_id
+from wireloom.protocols.signalhub.topics import Audience, Topics, forget, store, subscription_id
 from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import Conclude, Send, Spread, WakeAt
 
@@ -151,27 +151,22 @@ class Fanout:
 
     def _publish(self, forwarding: Forwarding, topic: str) -> int:
         """Passes a publication on; gives how many get it."""
-        there = [
-            one
-            for actor in self._topics.subscribers(topic)
-            if (one := actor.connection) is not None and not one.paused
-        ]
-        readers = [one for one in there if one.text]
-        count = self._spread(forwarding, readers, text=True)
-        if len(readers) < len(there):
-            count += self._spread(forwarding, [one for one in there if not one.text], text=False)
+        packed, written = self._topics.audiences(topic)
+        count = self._spread(forwarding, written, text=True)
+        count += self._spread(forwarding, packed, text=False)
         self._desk.meter.add(count, self._desk.now_ms)
         return count
 
-    def _spread(self, forwarding: Forwarding, there: list[Connection], *, text: bool) -> int:
-        """Sends it to connections of one encoding; to none if that cannot carry it."""
-        letter = forwarding.letter(text=text) if there else None
+    def _spread(self, forwarding: Forwarding, audience: Audience, *, text: bool) -> int:
+        """Sends it to an audience of one encoding; to nobody if that cannot carry it."""
+        lines, addresses = audience
+        letter = forwarding.letter(text=text) if lines else None
         if letter is None:
             return 0
         desk = self._desk
-        frames = letter.to_each([one.to for one in there], desk.number + 1)
+        frames = letter.to_each(addresses, desk.number + 1)
         desk.number += len(frames)
-        desk.out.append(Spread([one.line for one in there], frames, text, Outcome.FORWARDED))
+        desk.out.append(Spread(lines, frames, text, Outcome.FORWARDED))
         return len(frames)
 
     def _slice(self, job: Job, count: int) -> int:

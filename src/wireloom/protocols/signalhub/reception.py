@@ -84,7 +84,7 @@ class Reception:
         except WireError as error:
             return self._reject(connection, message, error)
         self._supersede(address)
-        self._roster.attach(connection, address)
+        self.topics.refresh(self._roster.attach(connection, address))
         self._welcome(connection, message)
         self._delivery.flush(connection)
         return connection.accepted
@@ -235,6 +235,7 @@ class Reception:
     def _pause(self, connection: Connection) -> None:
         if not connection.paused:
             connection.paused = True
+            self.topics.refresh(connection.actor)
             self._desk.tell(connection, Pause, PausePayload(reason=OUTBOUND_QUEUE_FULL))
             at_ms = self._desk.now_ms + self._desk.settings.slow_ms
             self._desk.out.append(WakeAt((SLOW_TIMER, connection.line), at_ms))
@@ -242,6 +243,7 @@ class Reception:
     def _resume(self, connection: Connection) -> None:
         if connection.paused:
             connection.paused = False
+            self.topics.refresh(connection.actor)
             self._desk.out.append(WakeAt((SLOW_TIMER, connection.line), None))
             self._desk.tell(connection, Resume, Empty())
             self._delivery.flush(connection)
@@ -262,6 +264,7 @@ class Reception:
         if actor.connection is not connection:
             return
         actor.connection = None
+        self.topics.refresh(actor)
         self.topics.leave(actor)
         if actor.subscriptions and not actor.registrations:
             self.watch_absent(actor.address)

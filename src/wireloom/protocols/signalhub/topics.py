@@ -2,13 +2,13 @@
 
 from collections.abc import Collection
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from wireloom.protocols.signalhub.roster import Actor
 from wireloom.wire.message import Message
-from wireloom.wire.session import Forget, Store
+from wireloom.wire.session import Forget, Line, Store
 
 KIND: Final = "subscription"
 
@@ -51,16 +51,49 @@ def restored(value: bytes) -> Record | None:
         return None
 
 
+class Audience(NamedTuple):
+    """Subscribers of a topic who can take a message now and speak one encoding."""
+
+    lines: list[Line]
+    addresses: list[bytes]
+    """As the encoding writes them, in the order of the lines."""
+
+
 class Topics:
-    """All subscriptions."""
+    """All subscriptions.
+
+    Who gets a publication is found out once, and again after `refresh` or a change of the
+    topic's subscriptions: between two of these the lists in an `Audience` stay the same objects.
+    """
 
     def __init__(self) -> None:
         self.count = 0
         self._by_topic: dict[str, dict[Actor, bool]] = {}
+        self._audiences: dict[str, tuple[Audience, Audience]] = {}
 
     def subscribers(self, topic: str) -> Collection[Actor]:
         """The actors that want the messages of a topic, connected or not."""
         return self._by_topic.get(topic, ())
+
+    def audiences(self, topic: str) -> tuple[Audience, Audience]:
+        """Who can get a publication now: packed at 0, as JSON at 1."""
+        found = self._audiences.get(topic)
+        if found is None:
+            found = Audience([], []), Audience([], [])
+            for actor in self.subscribers(topic):
+                there = actor.connection
+                if there is not None and not there.paused:
+                    lines, addresses = found[there.text]
+                    lines.append(there.line)
+                    addresses.append(there.to)
+            if found[0].lines or found[1].lines:
+                self._audiences[topic] = found
+        return found
+
+    def refresh(self, actor: Actor) -> None:
+        """Has it found out anew whether an actor can take messages."""
+        for topic in actor.subscriptions.values():
+            self._audiences.pop(topic, None)
 
     def has(self, actor: Actor, topic: str) -> bool:
         """Whether there is such a subscription."""
@@ -68,6 +101,7 @@ class Topics:
 
     def add(self, actor: Actor, topic: str, *, durable: bool) -> bool:
         """Adds a subscription, or changes the one there is; gives whether that one was durable."""
+        self._audiences.pop(topic, None)
         actors = self._by_topic.setdefault(topic, {})
         before = actors.get(actor)
         actors[actor] = durable
@@ -79,6 +113,7 @@ class Topics:
     def remove(self, actor: Actor, name: str) -> list[Forget]:
         """Ends one subscription; gives what to forget if it was stored."""
         topic = actor.subscriptions.pop(name)
+        self._audiences.pop(topic, None)
         actors = self._by_topic[topic]
         durable = actors.pop(actor)
         self.count -= 1
