@@ -26,9 +26,7 @@ def pipe(name: str = "alice") -> Pipe:
 
 def add(tap: Tap, *frames: bytes) -> None:
     for raw in frames:
-        tap.rows.connections.append(pipe())
-        tap.rows.meanings.append(LEFT[Outcome.DELIVERED])
-        tap.rows.frames.append(raw)
+        tap.rows.add(pipe(), LEFT[Outcome.DELIVERED], raw)
     tap.rows.at(time_ns())
 
 
@@ -48,6 +46,28 @@ def tapped(folder: Path, test: Callable[[Tap, list[bool]], Awaitable[None]]) -> 
     return [frame.raw for frame in captured(folder)]
 
 
+def test_rows_of_many_at_once_are_as_many_rows() -> None:
+    ann, bob, eve = pipe("ann"), pipe("bob"), pipe("eve")
+    eve.protocol = "other"
+    groups = [ann, bob], [bob, eve, ann]
+    one, many = Rows(), Rows()
+    for turn in range(3):
+        for group in groups:
+            frames = [b"%d %d" % (turn, number) for number in range(len(group))]
+            many.add_all(group, LEFT[None], frames)
+            for connection, frame in zip(group, frames, strict=True):
+                one.add(connection, LEFT[None], frame)
+        for rows in (one, many):
+            rows.add(eve, CAME[Outcome.ACCEPTED, None], b"in")
+            rows.at(turn)
+            rows.pack()
+    (expected,) = one.batches("n", first_sequence=7)
+    (batch,) = many.batches("n", first_sequence=7)
+    assert len(many) == 18
+    assert batch.equals(expected)
+    assert batch["peer"].to_pylist()[:6] == ["ann", "bob", "bob", "eve", "ann", "eve"]
+
+
 def test_rows_are_what_the_log_expects() -> None:
     said = [
         (1_000_000, "out", pipe("alice"), Outcome.DELIVERED, None, b"one"),
@@ -59,9 +79,8 @@ def test_rows_are_what_the_log_expects() -> None:
     rows = Rows()
     rows.at(5)
     for number, (at_us, way, connection, outcome, reason, raw) in enumerate(said):
-        rows.connections.append(connection)
-        rows.meanings.append(LEFT[outcome] if way == "out" else CAME[outcome, reason])
-        rows.frames.append(raw)
+        meaning = LEFT[outcome] if way == "out" else CAME[outcome, reason]
+        rows.add(connection, meaning, raw)
         if number % 2:
             rows.at(at_us * 1_000 + 999)
             rows.pack()

@@ -6,6 +6,7 @@ not take them is no reason to lose them: they wait, and when too many do, the no
 
 import asyncio
 import logging
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -58,34 +59,45 @@ class Rows:
     """Frames that go to disk together, in columns: cheap to add to, cheap to make a batch of."""
 
     def __init__(self) -> None:
-        self.connections: list[Connection] = []
         self.meanings = bytearray()
         self.frames: list[bytes] = []
         self.size = 0
+        self._places = array("i")
+        """Where in the next one the frame's connection stands."""
+        self._connections: dict[Connection, int] = {}
+        self._groups: dict[int, tuple[list[Connection], array[int]]] = {}
+        """Lists of connections and their places, by identity."""
         self._blobs: list[bytes] = []
-        self._sizes: list[int] = []
+        self._sizes: list[np.ndarray[Any, Any]] = []
         self._times: list[int] = []
         self._counts: list[int] = []
         self._timed = 0
 
     def __len__(self) -> int:
-        return len(self.connections)
+        return len(self.meanings)
 
     def add(self, connection: Connection, meaning: int, frame: bytes) -> None:
         """Adds a frame."""
-        self.connections.append(connection)
+        self._places.append(self._place(connection))
         self.meanings.append(meaning)
         self.frames.append(frame)
 
     def add_all(self, connections: list[Connection], meaning: int, frames: Sequence[bytes]) -> None:
-        """Adds a frame for each connection."""
-        self.connections += connections
+        """Adds a frame for each connection; the list stays as it is for as long as these rows."""
+        group = self._groups.get(id(connections))
+        if group is None:
+            group = connections, array("i", map(self._place, connections))
+            self._groups[id(connections)] = group
+        self._places += group[1]
         self.meanings += bytes((meaning,)) * len(frames)
         self.frames += frames
 
+    def _place(self, connection: Connection) -> int:
+        return self._connections.setdefault(connection, len(self._connections))
+
     def at(self, now: int) -> None:
         """Says when all that was added since the last call happened, in ns."""
-        count = len(self.connections) - self._timed
+        count = len(self) - self._timed
         if count:
             self._timed += count
             self._times.append(now)
@@ -95,7 +107,7 @@ class Rows:
         """Puts frames together while they are in the processor's cache."""
         if self.frames:
             blob = b"".join(self.frames)
-            self._sizes += map(len, self.frames)
+            self._sizes.append(np.fromiter(map(len, self.frames), np.int64, len(self.frames)))
             self.frames.clear()
             self._blobs.append(blob)
             self.size += len(blob)
@@ -103,7 +115,7 @@ class Rows:
     def batches(self, node: str, *, first_sequence: int) -> Iterator[pa.RecordBatch]:
         """The rows as batches of the capture log: one, unless the frames are very large."""
         ends = np.zeros(len(self) + 1, np.int64)
-        np.cumsum(self._sizes, out=ends[1:])
+        np.cumsum(np.concatenate(self._sizes), out=ends[1:])
         cuts = np.searchsorted(ends, np.arange(MAX_COLUMN_SIZE, ends[-1], MAX_COLUMN_SIZE))
         bounds = np.unique([0, *cuts, len(self)]).tolist()
         columns = self._columns(node, first_sequence, ends)
@@ -116,7 +128,8 @@ class Rows:
 
     def _columns(self, node: str, first: int, ends: np.ndarray[Any, Any]) -> list[pa.Array]:
         count = len(self)
-        distinct = list(dict.fromkeys(self.connections))
+        connections = list(self._connections)
+        places = pa.array(np.frombuffer(self._places, np.int32))
         meanings = pa.array(np.frombuffer(self.meanings, np.uint8))
         data = pa.py_buffer(b"".join(self._blobs))
         # From one buffer: much faster than value by value.
@@ -127,22 +140,15 @@ class Rows:
             "sequence": pa.array(np.arange(first, first + count)),
             "captured_at": pa.array(np.repeat(np.array(self._times) // 1_000, self._counts)),
             "node": pa.repeat(node, count),
-            "protocol": _column(self.connections, {one: one.protocol for one in distinct}),
-            "link": _column(self.connections, {one: one.link for one in distinct}),
+            "protocol": pa.array([one.protocol for one in connections]).take(places),
+            "link": pa.array([one.link for one in connections]).take(places),
             "direction": _DIRECTIONS.take(meanings),
-            "peer": pa.array([one.name for one in self.connections], pa.string()),
+            "peer": pa.array([one.name for one in connections]).take(places),
             "outcome": _OUTCOMES.take(meanings),
             "reason": _REASONS.take(meanings),
             "raw": raw,
         }
         return [columns.get(field.name, pa.nulls(count, field.type)) for field in SCHEMA]
-
-
-def _column(connections: list[Connection], values: dict[Connection, str]) -> pa.Array:
-    """A column that mostly says one thing."""
-    if len(set(values.values())) == 1:
-        return pa.repeat(values[connections[0]], len(connections))
-    return pa.array([values[one] for one in connections], pa.string())
 
 
 _DIRECTIONS, _OUTCOMES, _REASONS = (
