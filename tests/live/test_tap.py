@@ -13,6 +13,7 @@ from wireloom.capture.record import Captured, Direction
 from wireloom.capture.record import to_batch as captured_batch
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live import tap as module
+from wireloom.live.links.connection import Connection
 from wireloom.live.tap import CAME, LEFT, Rows, Tap
 from wireloom.wire.outcome import Outcome, Reason
 
@@ -49,7 +50,7 @@ def tapped(folder: Path, test: Callable[[Tap, list[bool]], Awaitable[None]]) -> 
 def test_rows_of_many_at_once_are_as_many_rows() -> None:
     ann, bob, eve = pipe("ann"), pipe("bob"), pipe("eve")
     eve.protocol = "other"
-    groups = [ann, bob], [bob, eve, ann]
+    groups: list[list[Connection]] = [[ann, bob], [bob, eve, ann]]
     one, many = Rows(), Rows()
     for turn in range(3):
         for group in groups:
