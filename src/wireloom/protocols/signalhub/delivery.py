@@ -11,7 +11,7 @@ from wireloom.protocols.signalhub.constants import (
     ErrorCode,
 )
 from wireloom.protocols.signalhub.desk import Desk
-from wireloom.protocols.signalhub.dialects import written
+from wireloom.protocols.signalhub.dialects import Forwarded, written
 from wireloom.protocols.signalhub.directory import Directory, Registration
 from wireloom.protocols.signalhub.envelope import Inner
 from wireloom.protocols.signalhub.exchange import DeliveryAckPayload
@@ -20,7 +20,9 @@ from wireloom.protocols.signalhub.forwarding import (
     Forwarding,
     content,
     is_reserved,
+    marks,
     noted,
+    remaining_ms,
 )
 from wireloom.protocols.signalhub.integrity import expires_ms
 from wireloom.protocols.signalhub.lifecycle import UnknownActorPayload
@@ -75,7 +77,7 @@ class Delivery:
         if there is None or there.paused:
             return self._queue(connection, message)
         try:
-            raw = self._frame(connection, message, there, registration)
+            raw = self._frame(connection, message, there)
         except UNPORTABLE as error:
             return self._unfit(connection, message, error)
         if len(raw) > desk.settings.max_message_size:
@@ -136,15 +138,23 @@ class Delivery:
         if end_ms is not None:
             self._desk.out.append(WakeAt((REPORTS_TIMER, sender), end_ms))
 
-    def _frame(
-        self, connection: Connection, message: Send, there: Connection, target: Registration
-    ) -> bytes:
-        desk = self._desk
-        notes = noted(message.metadata)
-        about = content(desk, message.payload.message, message.id, expires_ms(message), notes)
-        desk.number += 1
-        to = target.written[there.text]
-        return there.dialect.frame(desk.id_head, connection.actor.written, about, desk.number, to)
+    def _frame(self, connection: Connection, message: Send, there: Connection) -> bytes:
+        """What the recipient gets: the application's message in the hub's envelope (R34)."""
+        desk, now_ms, payload = self._desk, self._desk.now_ms, message.payload
+        forwarded = Forwarded(
+            desk.next_id(),
+            connection.address,
+            payload.target_address,
+            "tell",
+            None,
+            now_ms,
+            payload.message.type,
+            payload.message.payload,
+            marks(desk.settings.address, message.id, noted(message.metadata)),
+            remaining_ms(expires_ms(message), now_ms),
+            None,
+        )
+        return there.dialect.write(forwarded)
 
     def _acknowledge(self, connection: Connection, message: Send, status: DeliveryStatus) -> None:
         desk = self._desk

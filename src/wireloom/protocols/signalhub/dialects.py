@@ -1,7 +1,8 @@
 """The two encodings that a hub answers in, and frames that differ in id and recipient only.
 
-A message to a thousand subscribers is the same for all of them but for its `id` and `to`. The
-rest is written once, as a `Letter`; each recipient costs one splice.
+A message to one is `Forwarded`, which is written as it stands. A message to a thousand
+subscribers is the same for all of them but for its `id` and `to`. The rest is written once, as a
+`Letter`; each recipient costs one splice.
 
 ```
 head   {"id":"4f0c…-          mid   ","from":"@(a/b)","to":        tail   ,"pattern":"tell",…}
@@ -64,6 +65,32 @@ Written = tuple[bytes, bytes]
 """A text in both encodings: packed at 0, JSON at 1, so that `Dialect.text` is the index."""
 
 
+class Marks(msgspec.Struct, rename="camel"):
+    """What the hub says of a message that it passes on."""
+
+    forwarded: bool
+    via: str
+    original_message_id: str
+
+
+class Forwarded(
+    msgspec.Struct, rename={"from_": "from", "correlation_id": "correlationId"}, gc=False
+):
+    """A message to one recipient: the fields of a letter, in their order."""
+
+    id: str
+    from_: str
+    to: str
+    pattern: str
+    correlation_id: str | None
+    timestamp: int
+    type: str
+    payload: Any
+    metadata: Marks | dict[str, Any]
+    ttl: int | None
+    signature: None
+
+
 class Content(NamedTuple):
     """All that a letter says but for `id`, `from` and `to`."""
 
@@ -94,9 +121,6 @@ class Dialect(NamedTuple):
     letter: Callable[[bytes, Written, Content], Letter]
     """From the constant part of the id, the sender's address, and the rest."""
 
-    frame: Callable[[bytes, Written, Content, int, bytes], bytes]
-    """What `letter` gives, to a number and an address: for one recipient it is written at once."""
-
 
 _write: Final = msgspec.json.Encoder().encode
 _pack: Final = msgspec.msgpack.Encoder().encode
@@ -113,23 +137,9 @@ _JSON_TAIL: Final = (
 )
 
 
-_JSON_FRAME: Final = b'{"id":"%b%012x","from":%b,"to":%b' + _JSON_TAIL
-
-
 def _json_letter(prefix: bytes, source: Written, content: Content) -> Letter:
-    tail = _JSON_TAIL % _json_values(content)
-    return Letter(b'{"id":"' + prefix, b'","from":' + source[1] + b',"to":', tail)
-
-
-def _json_frame(
-    prefix: bytes, source: Written, content: Content, number: int, address: bytes
-) -> bytes:
-    return _JSON_FRAME % (prefix, number, source[1], address, *_json_values(content))
-
-
-def _json_values(content: Content) -> tuple[bytes | int, ...]:
     type_, payload, answers, timestamp, ttl, via, original, notes = content
-    return (
+    tail = _JSON_TAIL % (
         b'"%b"' % answers.encode() if answers else b"null",
         timestamp,
         _write(type_),
@@ -139,6 +149,7 @@ def _json_values(content: Content) -> tuple[bytes | int, ...]:
         b"," + _write(notes).removeprefix(b"{").removesuffix(b"}") if notes else b"",
         b"null" if ttl is None else b"%d" % ttl,
     )
+    return Letter(b'{"id":"' + prefix, b'","from":' + source[1] + b',"to":', tail)
 
 
 _PACKED_HEAD: Final = bytes([_SMALL_MAP + _FIELD_COUNT]) + _pack("id") + _TEXT_36
@@ -170,11 +181,5 @@ def _packed_letter(prefix: bytes, source: Written, content: Content) -> Letter:
     )
 
 
-def _packed_frame(
-    prefix: bytes, source: Written, content: Content, number: int, address: bytes
-) -> bytes:
-    return _packed_letter(prefix, source, content).to(address, number)
-
-
-JSON: Final = Dialect(True, _write, _json_letter, _json_frame)  # noqa: FBT003
-PACKED: Final = Dialect(False, _pack, _packed_letter, _packed_frame)  # noqa: FBT003
+JSON: Final = Dialect(True, _write, _json_letter)  # noqa: FBT003
+PACKED: Final = Dialect(False, _pack, _packed_letter)  # noqa: FBT003
