@@ -23,6 +23,7 @@ PEERS: Final[dict[str, tuple[servers.Starter, Callable[[int], peers.Peer]]]] = {
         peers.Mosquitto,
     ),
     "Socket.IO": (servers.socketio_node, peers.SocketIo),
+    "Socket.IO with an id and a `to` for each": (servers.socketio_node, peers.SocketIoEach),
     "python-socketio": (servers.socketio_python, peers.SocketIo),
     "crossbar": (servers.crossbar, peers.Crossbar),
 }

@@ -112,6 +112,12 @@ class SocketIo(Peer):
         return line
 
 
+class SocketIoEach(SocketIo):
+    """Socket.IO on node, with an id and an address for each recipient."""
+
+    frame = framed(f'42["publish_each",{TEXT}]'.encode())
+
+
 class Crossbar(Peer):
     """Crossbar: WAMP in JSON over WebSocket."""
 
