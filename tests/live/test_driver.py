@@ -11,7 +11,7 @@ import uvloop
 
 from live.parts import EchoSession, Pipe, captured, running, until
 from wireloom.capture.writer import CaptureWriter
-from wireloom.live.driver import Driver
+from wireloom.live.driver import LARGE, MANY, Driver
 from wireloom.live.links.connection import LinkLimits
 from wireloom.live.metrics import Meters
 from wireloom.live.store import RecordStore
@@ -145,6 +145,43 @@ def test_frames_are_handled_in_their_order_when_the_turn_ends(tmp_path: Path) ->
         assert [event.raw for event in session.seen(FrameReceived)] == [b"a", b"b", b"c"]
 
     drive(tmp_path, test)
+
+
+def test_what_waits_for_the_end_of_a_turn_has_a_bound(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        pipe = opened(driver)
+        for number in range(3 * MANY):
+            driver.received(pipe, b"%d" % number, is_text=False)
+            assert number - len(session.seen(FrameReceived)) <= MANY
+        driver.catch_up()
+        before = len(session.seen(FrameReceived))
+        driver.received(pipe, bytes(LARGE), is_text=False)
+        assert len(session.seen(FrameReceived)) == before
+        driver.received(pipe, bytes(LARGE + 1), is_text=False)
+        assert len(session.seen(FrameReceived)) == before + 2
+        heard = [event.raw for event in session.seen(FrameReceived)][:before]
+        assert heard == [b"%d" % number for number in range(3 * MANY)]
+
+    drive(tmp_path, test)
+
+
+def test_a_turn_ends_even_if_something_in_it_fails() -> None:
+    async def main() -> None:
+        faults: list[object] = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: faults.append(context["exception"]))
+        store: Any = Slow(None)  # type: ignore[arg-type]
+        store.put = lambda *_: 1 // 0
+        driver = Driver("echo", EchoSession(), store=store)
+        driver.start()
+        pipe = opened(driver)
+        driver.received(pipe, b"keep x", is_text=False)
+        driver.received(pipe, b"y", is_text=False)
+        await turn()
+        assert [type(fault) for fault in faults] == [ZeroDivisionError]
+        assert pipe.writes == [[b"y"]]
+
+    uvloop.run(main())
 
 
 def test_frames_are_handled_before_anything_that_happens_after_them(tmp_path: Path) -> None:

@@ -42,6 +42,11 @@ GOING_AWAY: Final = 1001
 MAX_TIMERS_A_TURN: Final = 256
 """Timers that are due wait for others' frames after so many."""
 
+MANY: Final = 1_024
+LARGE: Final = 64 * 1024
+"""So many frames, and frames of so many bytes, do not wait for the end of a turn: what waits has a
+bound, however many send at once."""
+
 _NS_PER_MS: Final = 1_000_000
 _log: Final = logging.getLogger(__name__)
 
@@ -139,6 +144,8 @@ class Driver:
         self._came.append((event, connection, raw))
         if self._turn_began_at is None:
             self._begin_turn()
+        elif len(raw) > LARGE or len(self._came) > MANY:
+            self.catch_up()
 
     def catch_up(self) -> None:
         """Handles all that came, unless that is being done."""
@@ -278,8 +285,17 @@ class Driver:
         Who spoke is answered last: when a sender hears what became of a message, it has left for
         its receiver, whatever happens to this process in between. So it has when it is forgotten.
         """
-        began_at = self._turn_began_at or 0.0
-        self.catch_up()
+        try:
+            self.catch_up()
+        finally:
+            self._let_out(self._turn_began_at or 0.0)
+        for event in self._pressure.noted():
+            self._handle(event)
+        if self._pressure and self._ticker is None:
+            self._ticker = self._loop.call_later(TICK_SECONDS, self._tick)
+        self._alarm.set(self._timers.next_at(), time_ns() // _NS_PER_MS)
+
+    def _let_out(self, began_at: float) -> None:
         for connection in sorted(self._turn, key=self._performer.spoke.__contains__):
             connection.flush()
         self._store.commit()
@@ -289,11 +305,8 @@ class Driver:
             self._tap.check()
         self._turn_began_at = None
         self._meters.turn.observe(perf_counter() - began_at)
-        for event in self._pressure.noted():
-            self._handle(event)
-        if self._pressure and self._ticker is None:
-            self._ticker = self._loop.call_later(TICK_SECONDS, self._tick)
-        self._alarm.set(self._timers.next_at(), time_ns() // _NS_PER_MS)
+        if self._came:  # something failed that came before
+            self._begin_turn()
 
     def _tick(self) -> None:
         self._ticker = None
