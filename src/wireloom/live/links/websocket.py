@@ -43,6 +43,7 @@ from wireloom.live.links.frames import (
     take_close,
 )
 from wireloom.live.links.handshake import Gatekeeper, Refusal, bearer
+from wireloom.live.links.reading import CloseFirst
 from wireloom.live.tls import common_name
 
 _TEXT: Final = WSMsgType.TEXT
@@ -182,6 +183,7 @@ class _Reader(WSListener):
 
     def on_ws_connected(self, transport: WSTransport) -> None:
         under = transport.underlying_transport
+        under.set_protocol(CloseFirst(under.get_protocol()))
         link = self._link
         under.set_write_buffer_limits(link.limits.high_bytes, link.limits.low_bytes)
         peer = shown(under.get_extra_info("peername"))
