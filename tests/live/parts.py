@@ -110,7 +110,7 @@ class Pipe(Connection):
         self.paused = False
         self.stuck = 0
 
-    def put(self, raw: bytes, *, is_text: bool) -> None:
+    def put(self, raw: bytes, text: bool) -> None:
         if not self._out:
             self.turn.append(self)
         self._out.append(raw)

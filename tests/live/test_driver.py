@@ -58,7 +58,7 @@ def opened(driver: Driver, **limits: int) -> Pipe:
 def test_a_frame_is_answered_and_lines_are_never_used_twice(tmp_path: Path) -> None:
     async def test(driver: Driver, session: EchoSession) -> None:
         first, second = opened(driver), opened(driver)
-        driver.received(first, b"hello", is_text=True)
+        driver.received(FrameReceived(first.line, b"hello", True))
         await until(lambda: first.writes)
         assert first.writes == [[b"hello"]]
         assert second.writes == []
@@ -76,7 +76,7 @@ def test_the_session_hears_of_an_end_before_anything_else(tmp_path: Path) -> Non
     async def test(driver: Driver, session: EchoSession) -> None:
         first, second, third = opened(driver), opened(driver), opened(driver)
         driver.closed(first, 1006)
-        driver.received(second, b"hello", is_text=True)
+        driver.received(FrameReceived(second.line, b"hello", True))
         driver.catch_up()
         driver.ending(third, 1001)
         driver.request("anything")
@@ -92,7 +92,7 @@ def test_nothing_leaves_on_a_line_that_is_ending_and_its_end_is_told_once(tmp_pa
     async def test(driver: Driver, session: EchoSession) -> None:
         first, second = opened(driver), opened(driver)
         driver.ending(first, 4001)
-        driver.received(second, b"all x", is_text=True)
+        driver.received(FrameReceived(second.line, b"all x", True))
         await until(lambda: second.writes)
         assert first.writes == []
         assert meters.gauges["connections"]() == 2
@@ -137,9 +137,9 @@ def test_a_record_is_forgotten_after_what_it_stood_for_has_left() -> None:
 def test_frames_are_handled_in_their_order_when_the_turn_ends(tmp_path: Path) -> None:
     async def test(driver: Driver, session: EchoSession) -> None:
         first, second = opened(driver), opened(driver)
-        driver.received(first, b"a", is_text=False)
-        driver.received(second, b"b", is_text=False)
-        driver.received(first, b"c", is_text=False)
+        driver.received(FrameReceived(first.line, b"a"))
+        driver.received(FrameReceived(second.line, b"b"))
+        driver.received(FrameReceived(first.line, b"c"))
         assert session.seen(FrameReceived) == []
         await turn()
         assert [event.raw for event in session.seen(FrameReceived)] == [b"a", b"b", b"c"]
@@ -151,13 +151,13 @@ def test_what_waits_for_the_end_of_a_turn_has_a_bound(tmp_path: Path) -> None:
     async def test(driver: Driver, session: EchoSession) -> None:
         pipe = opened(driver)
         for number in range(3 * MANY):
-            driver.received(pipe, b"%d" % number, is_text=False)
+            driver.received(FrameReceived(pipe.line, b"%d" % number))
             assert number - len(session.seen(FrameReceived)) <= MANY
         driver.catch_up()
         before = len(session.seen(FrameReceived))
-        driver.received(pipe, bytes(LARGE), is_text=False)
+        driver.received(FrameReceived(pipe.line, bytes(LARGE)))
         assert len(session.seen(FrameReceived)) == before
-        driver.received(pipe, bytes(LARGE + 1), is_text=False)
+        driver.received(FrameReceived(pipe.line, bytes(LARGE + 1)))
         assert len(session.seen(FrameReceived)) == before + 2
         heard = [event.raw for event in session.seen(FrameReceived)][:before]
         assert heard == [b"%d" % number for number in range(3 * MANY)]
@@ -175,8 +175,8 @@ def test_a_turn_ends_even_if_something_in_it_fails() -> None:
         driver = Driver("echo", EchoSession(), store=store)
         driver.start()
         pipe = opened(driver)
-        driver.received(pipe, b"keep x", is_text=False)
-        driver.received(pipe, b"y", is_text=False)
+        driver.received(FrameReceived(pipe.line, b"keep x"))
+        driver.received(FrameReceived(pipe.line, b"y"))
         await turn()
         assert [type(fault) for fault in faults] == [ZeroDivisionError]
         assert pipe.writes == [[b"y"]]
@@ -187,11 +187,11 @@ def test_a_turn_ends_even_if_something_in_it_fails() -> None:
 def test_frames_are_handled_before_anything_that_happens_after_them(tmp_path: Path) -> None:
     async def test(driver: Driver, session: EchoSession) -> None:
         first, second = opened(driver), opened(driver)
-        driver.received(first, b"a", is_text=False)
+        driver.received(FrameReceived(first.line, b"a"))
         driver.alive(second)
-        driver.received(first, b"last words", is_text=False)
+        driver.received(FrameReceived(first.line, b"last words"))
         driver.closed(first, 1000)
-        driver.received(second, b"b", is_text=False)
+        driver.received(FrameReceived(second.line, b"b"))
         driver.catch_up()
         events = [event for event in session.events if type(event) is not Opened]
         assert [type(event) for event in events] == [
@@ -209,9 +209,9 @@ def test_frames_are_handled_before_anything_that_happens_after_them(tmp_path: Pa
 def test_frames_behind_one_that_ended_its_line_are_not_handled(tmp_path: Path) -> None:
     async def test(driver: Driver, session: EchoSession) -> None:
         first, second = opened(driver), opened(driver)
-        driver.received(first, b"bye 4000", is_text=False)
-        driver.received(first, b"too late", is_text=False)
-        driver.received(second, b"in time", is_text=False)
+        driver.received(FrameReceived(first.line, b"bye 4000"))
+        driver.received(FrameReceived(first.line, b"too late"))
+        driver.received(FrameReceived(second.line, b"in time"))
         await turn()
         heard = [event.raw for event in session.seen(FrameReceived)]
         assert heard == [b"bye 4000", b"in time"]
@@ -222,9 +222,9 @@ def test_frames_behind_one_that_ended_its_line_are_not_handled(tmp_path: Path) -
 def test_all_that_a_line_is_owed_in_one_turn_leaves_in_one_write(tmp_path: Path) -> None:
     async def test(driver: Driver, session: EchoSession) -> None:
         first, second = opened(driver), opened(driver)
-        driver.received(first, b"all a", is_text=False)
-        driver.received(second, b"all b", is_text=False)
-        driver.received(first, b"c", is_text=False)
+        driver.received(FrameReceived(first.line, b"all a"))
+        driver.received(FrameReceived(second.line, b"all b"))
+        driver.received(FrameReceived(first.line, b"c"))
         assert first.writes == []
         await until(lambda: first.writes)
         assert first.writes == [[b"a", b"b", b"c"]]
@@ -277,7 +277,7 @@ async def turn() -> None:
 def test_what_follows_a_store_waits_for_the_disk(tmp_path: Path) -> None:
     async def test(driver: Driver, store: Slow) -> None:
         pipe = opened(driver)
-        driver.received(pipe, b"keep x", is_text=False)
+        driver.received(FrameReceived(pipe.line, b"keep x"))
         await turn()
         assert store.records == [(("echo", "kept", "x"), b"x")]
         assert pipe.writes == []
@@ -291,11 +291,11 @@ def test_what_follows_a_store_waits_for_the_disk(tmp_path: Path) -> None:
 def test_a_frame_does_not_overtake_one_that_waits_on_its_line(tmp_path: Path) -> None:
     async def test(driver: Driver, store: Slow) -> None:
         pipe, other = opened(driver), opened(driver)
-        driver.received(pipe, b"keep x", is_text=False)
-        driver.received(pipe, b"plain", is_text=False)
-        driver.received(pipe, b"drop y", is_text=False)
-        driver.received(pipe, b"bye 4000", is_text=False)
-        driver.received(other, b"elsewhere", is_text=False)
+        driver.received(FrameReceived(pipe.line, b"keep x"))
+        driver.received(FrameReceived(pipe.line, b"plain"))
+        driver.received(FrameReceived(pipe.line, b"drop y"))
+        driver.received(FrameReceived(pipe.line, b"bye 4000"))
+        driver.received(FrameReceived(other.line, b"elsewhere"))
         await turn()
         assert pipe.writes == []
         assert other.writes == [[b"elsewhere"]]
@@ -315,7 +315,7 @@ def test_a_frame_does_not_overtake_one_that_waits_on_its_line(tmp_path: Path) ->
 def test_what_waits_for_a_line_that_is_gone_is_dropped(tmp_path: Path) -> None:
     async def test(driver: Driver, store: Slow) -> None:
         pipe = opened(driver)
-        driver.received(pipe, b"keep x", is_text=False)
+        driver.received(FrameReceived(pipe.line, b"keep x"))
         driver.closed(pipe, 1006)
         driver.synced(1)
         await turn()
@@ -328,7 +328,7 @@ def test_what_waits_for_a_line_that_is_gone_is_dropped(tmp_path: Path) -> None:
 def test_a_close_ends_a_line_after_its_frames(tmp_path: Path) -> None:
     async def test(driver: Driver, session: EchoSession) -> None:
         pipe = opened(driver)
-        driver.received(pipe, b"bye 4001", is_text=False)
+        driver.received(FrameReceived(pipe.line, b"bye 4001"))
         await until(lambda: session.seen(Closed))
         assert pipe.writes == [[b"bye 4001"]]
         assert pipe.closes == [(4001, "as you like")]
@@ -340,8 +340,8 @@ def test_a_close_ends_a_line_after_its_frames(tmp_path: Path) -> None:
 def test_timers_fire_and_can_be_set_anew(tmp_path: Path) -> None:
     async def test(driver: Driver, session: EchoSession) -> None:
         pipe = opened(driver)
-        driver.received(pipe, b"wake 40", is_text=False)
-        driver.received(pipe, b"wake 1", is_text=False)
+        driver.received(FrameReceived(pipe.line, b"wake 40"))
+        driver.received(FrameReceived(pipe.line, b"wake 1"))
         await until(lambda: len(pipe.writes) == 2)
         assert pipe.writes == [[b"wake 1"], [b"wake 40"]]
 
@@ -356,7 +356,7 @@ def test_many_timers_at_once_leave_room_for_frames(
     async def test(driver: Driver, session: EchoSession) -> None:
         pipe = opened(driver)
         for number in range(5):
-            driver.received(pipe, b"wake -%d" % number, is_text=False)
+            driver.received(FrameReceived(pipe.line, b"wake -%d" % number))
         await until(lambda: sum(map(len, pipe.writes)) == 5)
         assert len(pipe.writes) == 3
 
@@ -370,8 +370,8 @@ def test_a_fault_of_the_session_costs_one_line_only(
 
     async def test(driver: Driver, session: EchoSession) -> None:
         bad, good = opened(driver), opened(driver)
-        driver.received(bad, b"fail", is_text=False)
-        driver.received(good, b"fine", is_text=False)
+        driver.received(FrameReceived(bad.line, b"fail"))
+        driver.received(FrameReceived(good.line, b"fine"))
         await until(lambda: good.writes)
         assert bad.closes == [(1011, "internal error")]
 
@@ -406,7 +406,7 @@ def test_every_frame_has_one_outcome_even_if_the_session_forgets(tmp_path: Path)
     async def test(driver: Driver, session: EchoSession) -> None:
         pipe = opened(driver)
         for raw in (b"mute", b"bad", b"x", b"y"):
-            driver.received(pipe, raw, is_text=False)
+            driver.received(FrameReceived(pipe.line, raw))
 
     drive(tmp_path, test, meters=meters)
     assert dict(meters.received) == {
@@ -432,8 +432,8 @@ def test_a_slow_reader_is_told_of_until_it_caught_up(tmp_path: Path) -> None:
     async def test(driver: Driver, session: EchoSession) -> None:
         pipe = opened(driver)
         pipe.stuck = 100
-        driver.received(pipe, b"x" * 60, is_text=False)
-        driver.received(pipe, b"y" * 40, is_text=False)
+        driver.received(FrameReceived(pipe.line, b"x" * 60))
+        driver.received(FrameReceived(pipe.line, b"y" * 40))
         driver.congested(pipe)
         await until(lambda: session.seen(Congested))
         assert meters.slow() == [("nowhere:1", 100)]
@@ -457,10 +457,10 @@ def test_a_reader_that_lets_too_much_wait_is_cut_and_named(tmp_path: Path) -> No
 
     async def test(driver: Driver, session: EchoSession) -> None:
         pipe = opened(driver, max_backlog_bytes=50)
-        driver.received(pipe, b"name slow one", is_text=False)
+        driver.received(FrameReceived(pipe.line, b"name slow one"))
         await turn()
         pipe.stuck = 51
-        driver.received(pipe, b"x" * 51, is_text=False)
+        driver.received(FrameReceived(pipe.line, b"x" * 51))
         await until(lambda: pipe.aborted)
 
     drive(tmp_path, test, meters=meters)
@@ -486,7 +486,7 @@ def test_a_stop_lets_the_session_say_goodbye_and_everything_out(tmp_path: Path) 
 
     async def test(driver: Driver, session: EchoSession) -> None:
         pipes.append(opened(driver))
-        driver.received(pipes[0], b"keep x", is_text=False)
+        driver.received(FrameReceived(pipes[0].line, b"keep x"))
 
     session = drive(tmp_path, test)
     assert [frame for write in pipes[0].writes for frame in write] == [b"keep x", b"goodbye"]
@@ -516,7 +516,7 @@ def test_what_was_stored_is_there_in_the_next_life(tmp_path: Path) -> None:
     async def first(driver: Driver, session: EchoSession) -> None:
         pipe = opened(driver)
         for raw in (b"keep x", b"keep y", b"drop x"):
-            driver.received(pipe, raw, is_text=False)
+            driver.received(FrameReceived(pipe.line, raw))
         await until(lambda: sum(map(len, pipe.writes)) == 3)
 
     async def second(driver: Driver, session: EchoSession) -> None:
@@ -534,9 +534,9 @@ def test_every_frame_is_captured_with_its_outcome(tmp_path: Path, is_kept: bool)
         tap = Tap(CaptureWriter(tmp_path / "captures", "n1"), "n1", overloaded=lambda _: None)
         async with running(EchoSession(), tmp_path, tap=tap) as driver:
             pipe = opened(driver)
-            driver.received(pipe, b"name alice", is_text=True)
-            driver.received(pipe, b"keep k" if is_kept else b"plain", is_text=True)
-            driver.received(pipe, b"bad", is_text=False)
+            driver.received(FrameReceived(pipe.line, b"name alice", True))
+            driver.received(FrameReceived(pipe.line, b"keep k" if is_kept else b"plain", True))
+            driver.received(FrameReceived(pipe.line, b"bad"))
             await until(lambda: sum(map(len, pipe.writes)) == 2)
         tap.close()
 

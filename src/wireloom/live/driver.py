@@ -34,7 +34,6 @@ from wireloom.wire.session import (
     Session,
     Stopping,
     TimerFired,
-    make,
 )
 
 INTERNAL_ERROR: Final = 1011
@@ -49,10 +48,6 @@ bound, however many send at once."""
 
 _NS_PER_MS: Final = 1_000_000
 _log: Final = logging.getLogger(__name__)
-
-
-_Happened = tuple[Event, Connection | None, bytes]
-"""An event; and if it is a frame, where it came from, and its bytes."""
 
 
 class Driver:
@@ -90,8 +85,8 @@ class Driver:
         self._timers = self._performer.timers
         self._loop = asyncio.get_running_loop()
         self._sockets: set[Connection] = set()
-        self._came: deque[_Happened] = deque()
-        self._ended: deque[_Happened] = deque()
+        self._came: deque[Event] = deque()
+        self._ended: deque[Closed] = deque()
         self._is_working = False
         self._next_line = 1
         self._turn: list[Connection] = []
@@ -138,13 +133,13 @@ class Driver:
             Opened(connection.line, connection.peer, connection.identity, connection.token)
         )
 
-    def received(self, connection: Connection, raw: bytes, *, is_text: bool) -> None:
+    def received(self, event: FrameReceived) -> None:
         """A whole frame came in."""
-        event = make(FrameReceived, (connection.line, raw, is_text))
-        self._came.append((event, connection, raw))
+        came = self._came
+        came.append(event)
         if self._turn_began_at is None:
             self._begin_turn()
-        elif len(raw) > LARGE or len(self._came) > MANY:
+        elif len(event[1]) > LARGE or len(came) > MANY:
             self.catch_up()
 
     def catch_up(self) -> None:
@@ -183,7 +178,7 @@ class Driver:
             return
         self._meters.closed[code] += 1
         # Later: a link may tell of an end in the middle of an answer that demanded it.
-        self._ended.append((Closed(connection.line, code), None, b""))
+        self._ended.append(Closed(connection.line, code))
         self._loop.call_soon(self.catch_up)
 
     def closed(self, connection: Connection, code: int) -> None:
@@ -241,7 +236,7 @@ class Driver:
     # Events and commands.
 
     def _handle(self, event: Event) -> None:
-        self._came.append((event, None, b""))
+        self._came.append(event)
         self.catch_up()
 
     def _answers(self, now_ms: int) -> Iterator[Answer]:
@@ -251,10 +246,15 @@ class Driver:
         after it had ended a connection, it does not hear.
         """
         handle, came, ended = self._session.handle, self._came, self._ended
+        connections = self._connections
         while ended or came:
-            event, source, raw = ended.popleft() if ended else came.popleft()
-            if source is not None and source.line not in self._connections:
-                continue
+            event = ended.popleft() if ended else came.popleft()
+            source, raw = None, b""
+            if type(event) is FrameReceived:
+                line, raw, _ = event
+                source = connections.get(line)
+                if source is None:
+                    continue
             try:
                 commands = handle(event, now_ms)
             except Exception:

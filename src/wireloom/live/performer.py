@@ -11,7 +11,7 @@ from typing import Final
 from wireloom.live.links.connection import Connection
 from wireloom.live.metrics import Meters
 from wireloom.live.store import RecordStore
-from wireloom.live.tap import CAME, LEFT, Tap
+from wireloom.live.tap import LEFT, Tap, came
 from wireloom.live.timers import Timers
 from wireloom.live.waiting import Waiting
 from wireloom.wire.outcome import Outcome
@@ -81,23 +81,22 @@ class Performer:
 
     def perform(self, answers: Iterable[Answer], now: int) -> None:
         """Performs commands in their order; `now` in ns is when."""
-        connections = self.connections
+        find = self.connections.get
         rows = None if self._tap is None else self._tap.rows
         sent: list[Outcome | None] = []
+        sources: list[Connection] = []
         concluded: list[Conclude] = []
         for commands, source, raw in answers:
             ticket = 0
             conclusion: Conclude | None = None
             for command in commands:
                 if type(command) is Send:
-                    line, frame, is_text, outcome = command
-                    connection = connections.get(line)
-                    if connection is None:
+                    line, frame, text, outcome = command
+                    connection = find(line)
+                    if connection is None or ticket or connection.held:
+                        self._put(command, ticket)
                         continue
-                    if ticket or connection.held:
-                        self.waiting.add(connection, ticket, command)
-                        continue
-                    connection.put(frame, is_text=is_text)
+                    connection.put(frame, text)
                     sent.append(outcome)
                     if rows is not None:
                         rows.add(connection, LEFT[outcome], frame)
@@ -106,10 +105,13 @@ class Performer:
                 else:
                     ticket = self._perform_other(command, ticket) or ticket
             if source is not None:
-                concluded.append(conclusion or UNCONCLUDED)
-                self._conclude(source, concluded[-1], raw)
+                conclusion = conclusion or UNCONCLUDED
+                sources.append(source)
+                concluded.append(conclusion)
+                if rows is not None:
+                    rows.add(source, came(conclusion), raw)
         self._meters.sent.update(sent)
-        self._meters.received.update(map(_counted, concluded))
+        self._conclude(sources, concluded)
         if rows is not None:
             rows.at(now)
 
@@ -124,16 +126,16 @@ class Performer:
 
     def _spread(self, spread: Spread, ticket: int) -> None:
         """Performs many sends, with as little as can be done for each."""
-        lines, frames, is_text, outcome = spread
+        lines, frames, text, outcome = spread
         known = self._reached.get(id(lines))
         reached = self._reach(lines) if known is None else known[1]
         behind = self.waiting.connections
         if ticket or not reached or (behind and not behind.isdisjoint(reached)):
             for line, frame in zip(lines, frames, strict=True):
-                self._put(Send(line, frame, is_text, outcome), ticket)
+                self._put(Send(line, frame, text, outcome), ticket)
             return
         for connection, frame in zip(reached, frames, strict=True):
-            connection.put(frame, is_text=is_text)
+            connection.put(frame, text)
         self._meters.sent[outcome] += len(frames)
         if self._tap is not None:
             self._tap.rows.add_all(reached, LEFT[outcome], frames)
@@ -175,20 +177,19 @@ class Performer:
                 self._deliver(item)
         return 0
 
-    def _conclude(self, source: Connection, conclusion: Conclude, raw: bytes) -> None:
-        outcome, reason, peer, _ = conclusion
-        if peer is not None:
-            source.name = peer
-        self.spoke.add(source)
-        if self._tap is not None:
-            meaning = CAME.get((outcome, reason), CAME[outcome, None])
-            self._tap.rows.add(source, meaning, raw)
+    def _conclude(self, sources: list[Connection], concluded: list[Conclude]) -> None:
+        """Notes who spoke and what became of what they said."""
+        self.spoke.update(sources)
+        self._meters.received.update(map(_counted, concluded))
+        for source, conclusion in zip(sources, concluded, strict=True):
+            if conclusion.peer is not None:
+                source.name = conclusion.peer
 
     def _release(self, connection: Connection, command: Send | Close) -> None:
         if isinstance(command, Close):
             connection.close(command.code, command.reason)
             return
-        connection.put(command.raw, is_text=command.text)
+        connection.put(command.raw, command.text)
         self._meters.sent[command.outcome] += 1
         if self._tap is not None:
             self._tap.rows.add(connection, LEFT[command.outcome], command.raw)

@@ -21,6 +21,7 @@ from wireloom.capture.record import SCHEMA, Direction
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live.links.connection import Connection
 from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.session import Conclude
 
 FLUSH_SECONDS: Final = 0.2
 """How long a frame waits for others that go to disk with it."""
@@ -53,6 +54,12 @@ CAME: Final = {
 """The meaning of a frame that came in, by its outcome and the reason."""
 
 _log: Final = logging.getLogger(__name__)
+
+
+def came(conclusion: Conclude) -> int:
+    """The meaning of a frame that came in; a reason counts only where something was rejected."""
+    outcome, reason, _, _ = conclusion
+    return CAME.get((outcome, reason), CAME[outcome, None])
 
 
 class Rows:

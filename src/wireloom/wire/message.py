@@ -13,7 +13,7 @@ import msgspec
 _PRIORITY_RANKS: Final = {0: 0, 1: 2, 2: 4}
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True):
+class Message(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One decoded message, or a part of one.
 
     `derived` names the properties that stand on the wire but follow from the fields

@@ -121,14 +121,14 @@ def test_this_side_may_speak_first(tmp_path: Path) -> None:
         peer = server.peer()
         connection = server.link.connect(peer.getsockname())
         assert server.link.connect(peer.getsockname()) is connection
-        connection.put(b"first", is_text=False)
+        connection.put(b"first", False)
         connection.flush()
         assert await take(peer) == b"first"
         connection.pause()
         connection.resume()
         assert connection.backlog() == Backlog(0, 0)
         assert connection.buffered() == 0
-        connection.put(b"dropped", is_text=False)
+        connection.put(b"dropped", False)
         connection.abort()
 
     serve(tmp_path, test)

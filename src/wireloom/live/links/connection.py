@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
-from wireloom.wire.session import Close, Line, Send
+from wireloom.wire.session import Close, FrameReceived, Line, Send
 
 ABNORMAL: Final = 1006
 """The code of a connection that ended without one."""
@@ -63,7 +63,7 @@ class Host(Protocol):
         """A connection came up."""
         ...
 
-    def received(self, connection: "Connection", raw: bytes, *, is_text: bool) -> None:
+    def received(self, event: FrameReceived) -> None:
         """A whole frame came in; it may be handled later."""
         ...
 
@@ -148,8 +148,8 @@ class Connection(ABC):
         self._waiting_frames = 0
 
     @abstractmethod
-    def put(self, raw: bytes, *, is_text: bool) -> None:
-        """Takes a frame that leaves with the next `flush`."""
+    def put(self, raw: bytes, text: bool) -> None:  # noqa: FBT001 - most calls of all: no keyword
+        """Takes a frame that leaves with the next `flush`, as text or not."""
 
     @abstractmethod
     def flush(self) -> None:

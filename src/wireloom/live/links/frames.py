@@ -77,11 +77,10 @@ def check_text(raw: bytes) -> None:
     Raises:
         BreachError: If it is not.
     """
-    if not raw.isascii():
-        try:
-            raw.decode()
-        except UnicodeDecodeError:
-            raise BreachError(_INVALID_TEXT, "text that is not UTF-8") from None
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        raise BreachError(_INVALID_TEXT, "text that is not UTF-8") from None
 
 
 def put_close(code: int, reason: str) -> bytes:

@@ -5,6 +5,7 @@ import socket
 from typing import Final, cast
 
 from wireloom.live.links.connection import ABNORMAL, Connection, Host, LinkLimits, shown
+from wireloom.wire.session import FrameReceived
 
 SIZE_SIZE: Final = 4
 TOO_LARGE: Final = 1009
@@ -26,9 +27,9 @@ class TcpConnection(Connection):
         self.is_closing = False
         self.is_heard = True
 
-    def put(self, raw: bytes, *, is_text: bool) -> None:
+    def put(self, raw: bytes, text: bool) -> None:  # noqa: FBT001
         """Takes a frame that leaves with the next `flush`."""
-        del is_text
+        del text
         if not self._out:
             self.turn.append(self)
         self._out.append(len(raw).to_bytes(SIZE_SIZE, "big"))
@@ -111,7 +112,8 @@ class _Reader(asyncio.Protocol):
             if len(buffer) < begin + size:
                 break
             start = begin + size
-            self._link.host.received(self.connection, bytes(buffer[begin:start]), is_text=False)
+            frame = bytes(buffer[begin:start])
+            self._link.host.received(FrameReceived(self.connection.line, frame))
             self.connection.is_heard = True
         del buffer[:start]
 

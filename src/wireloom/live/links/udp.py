@@ -5,6 +5,7 @@ import socket
 from typing import Final
 
 from wireloom.live.links.connection import Backlog, Connection, Host, LinkLimits, shown
+from wireloom.wire.session import FrameReceived
 
 Address = tuple[str, int]
 
@@ -31,9 +32,9 @@ class UdpConnection(Connection):
         self._address = address
         self.silence = 0
 
-    def put(self, raw: bytes, *, is_text: bool) -> None:
+    def put(self, raw: bytes, text: bool) -> None:  # noqa: FBT001
         """Takes a frame that leaves with the next `flush`."""
-        del is_text
+        del text
         if not self._out:
             self.turn.append(self)
         self._out.append(raw)
@@ -116,7 +117,7 @@ class UdpLink(asyncio.DatagramProtocol):
         if len(data) <= self.limits.max_frame_size:
             peer = self.connect(addr[:2])
             peer.silence = 0
-            self.host.received(peer, data, is_text=False)
+            self.host.received(FrameReceived(peer.line, data))
 
     def error_received(self, exc: Exception) -> None:
         """Does nothing: a datagram that did not arrive is lost, as datagrams are."""

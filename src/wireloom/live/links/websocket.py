@@ -45,6 +45,7 @@ from wireloom.live.links.frames import (
 from wireloom.live.links.handshake import Gatekeeper, Refusal, bearer
 from wireloom.live.links.reading import CloseFirst
 from wireloom.live.tls import common_name
+from wireloom.wire.session import FrameReceived, make
 
 _TEXT: Final = WSMsgType.TEXT
 _BINARY: Final = WSMsgType.BINARY
@@ -93,12 +94,12 @@ class WebSocketConnection(Connection):
         self.code: int | None = None
         """What ended it, once something did."""
 
-    def put(self, raw: bytes, *, is_text: bool) -> None:
+    def put(self, raw: bytes, text: bool) -> None:  # noqa: FBT001
         """Takes a frame that leaves with the next `flush`."""
         out = self._out
         if not out:
             self.turn.append(self)
-        out.append((_TEXT_HEADERS if is_text else _BINARY_HEADERS)[len(raw)])
+        out.append((_TEXT_HEADERS if text else _BINARY_HEADERS)[len(raw)])
         out.append(raw)
 
     def flush(self) -> None:
@@ -205,9 +206,9 @@ class _Reader(WSListener):
             if (is_text or kind is _BINARY) and frame.fin and self._assembly is None:
                 if not connection.is_closing:
                     raw = frame.get_payload_as_bytes()
-                    if is_text:
+                    if is_text and not raw.isascii():
                         check_text(raw)
-                    self._host.received(connection, raw, is_text=is_text)
+                    self._host.received(make(FrameReceived, (connection.line, raw, is_text)))
             else:
                 self._take_other(transport, frame, kind)
         except BreachError as breach:
@@ -274,7 +275,7 @@ class _Reader(WSListener):
         if is_last:
             whole, is_text = self._assembly.whole(), self._assembly.is_text
             self._assembly = None
-            self._host.received(self.connection, whole, is_text=is_text)
+            self._host.received(FrameReceived(self.connection.line, whole, is_text))
 
 
 class WebSocketLink:

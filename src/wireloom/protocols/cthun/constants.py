@@ -116,8 +116,9 @@ MAX_URI_SIZE: Final = 1_024
 
 MAX_TARGET_COUNT: Final = 65_536
 MAX_CONNECTION_COUNT: Final = 100_000
-SEEN_COUNT: Final = 100_000
-"""Message ids that are remembered at least, to tell repetitions (R34)."""
+SEEN_COUNT: Final = 20_000
+"""Message ids that are remembered at least, to tell repetitions (R34): as many as a processor has
+near at hand."""
 
 HELD_COUNT: Final = 100_000
 """Messages that wait for absent clients, each counted once for every client (R32)."""

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from wireloom.protocols.cthun.clients import Client
 from wireloom.protocols.cthun.constants import BROKER_URI, Complaint
 from wireloom.protocols.cthun.held import Held, Holding
-from wireloom.protocols.cthun.intake import Taken, has_room
+from wireloom.protocols.cthun.intake import NOTED_SIZE, Taken, has_room
 from wireloom.protocols.cthun.integrity import half_of
 from wireloom.protocols.cthun.inventory import Inventory
 from wireloom.protocols.cthun.messages import (
@@ -66,7 +66,8 @@ class Delivery:
             and receiver.ready
             and expires_ms > now_ms
             and envelope.destination_report is not True
-            and has_room(raw, packet)
+            and len(raw) <= NOTED_SIZE
+            and (packet is None or has_room(raw, packet))
             and self._seen.add(envelope.id, envelope.sender)
         ):
             receiver.active_ms = now_ms

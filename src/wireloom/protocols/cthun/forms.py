@@ -12,8 +12,6 @@ from wireloom.protocols.cthun.uris import ADDRESS_PATTERN, TARGET_PATTERN
 from wireloom.wire.errors import MalformedError
 
 _HEX: Final = "[0-9A-Fa-f]"
-HEX_ID: Final = rf"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
-"""A UUID, in either case."""
 
 
 class Form:
@@ -53,7 +51,9 @@ class Form:
             raise MalformedError(f"{name}[{index}] {self.words}")
 
 
-ID: Final = Form(rf"\A{HEX_ID}\Z", "is not a UUID")
+ID: Final = Form(
+    rf"\A{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}\Z", "is not a UUID"
+)
 MESSAGE_TYPE: Final = Form(
     r"\A[A-Za-z0-9_\-.:/]*\Z", "has other characters than letters, digits and _-.:/"
 )

@@ -8,7 +8,6 @@ not the ordinary case goes through the codec, which knows all rules and refuses 
 So the fast ways accept only what the codec would accept.
 """
 
-import re
 import struct
 from collections.abc import Container
 from typing import Final
@@ -26,20 +25,22 @@ from wireloom.protocols.cthun.constants import (
     VERSION_SIZE,
     ChunkType,
 )
-from wireloom.protocols.cthun.forms import HEX_ID, ID, MESSAGE_TYPE, TARGET, TIME
+from wireloom.protocols.cthun.forms import ID, MESSAGE_TYPE, TARGET, TIME
 from wireloom.protocols.cthun.messages import BROKER_TYPES, Envelope, Packet
 from wireloom.protocols.cthun.times import millis
 from wireloom.wire.errors import TooLargeError
+from wireloom.wire.fields import UUID_DIGITS, UUID_SHAPE
 
-_HEAD: Final = struct.Struct(">2sI").unpack_from
+_OPENING: Final = struct.Struct(">2sI7s36s")
+"""Version and descriptor, the envelope's size, what stands before the id in most, and the id."""
+
+_opening: Final = _OPENING.unpack_from
+_ID_STOP: Final = _OPENING.size
 _HEAD_SIZE: Final = VERSION_SIZE + CHUNK_HEADER_SIZE
 _BEGIN: Final = bytes([VERSION, ChunkType.ENVELOPE])
-_CHUNK_HEAD: Final = struct.Struct(">BI").unpack_from
+_BEFORE_ID: Final = b'{"id":"'
+_chunk_head: Final = struct.Struct(">BI").unpack_from
 _DATA: Final = ChunkType.DATA.value
-
-_first_id: Final = re.compile(rb'\{"id":"(' + HEX_ID.encode() + rb')"').match
-_ID_STOP: Final = _HEAD_SIZE + len(b'{"id":"') + 36
-"""Where the id ends in a message whose envelope begins with it."""
 
 _CACHED: Final = 4_096
 """Times, types and envelopes that are remembered; all are forgotten when there are more."""
@@ -50,7 +51,9 @@ _CACHED_SIZE: Final = 1_024
 NOTES_SIZE: Final = 8_192
 """Room that the broker's notes need at most, its URI included."""
 
-_NOTED_SIZE: Final = MAX_MESSAGE_SIZE - NOTES_SIZE
+NOTED_SIZE: Final = MAX_MESSAGE_SIZE - NOTES_SIZE
+"""A message of this size has room for them."""
+
 _decode: Final = msgspec.json.Decoder(Envelope).decode
 _encode: Final = msgspec.json.Encoder().encode
 _is_id: Final = ID.fits
@@ -88,21 +91,36 @@ class Intake:
         """
         if len(raw) > self._max_size:
             raise TooLargeError(f"{len(raw)} bytes, a message has at most {self._max_size}")
-        stop = _envelope_stop(raw)
-        if stop:
-            known = self._envelopes.get(raw[_ID_STOP:stop])
-            if known is not None and known[0].sender == sender:
-                first = _first_id(raw, _HEAD_SIZE)
-                if first is not None:
-                    return replace(known[0], id=first[1].decode()), known[1], None
-            read = _envelope(raw[_HEAD_SIZE:stop])
-            if read is not None and read.sender == sender and self._is_sound(read):
-                expires_ms = self._times[read.expires]
-                if _first_id(raw, _HEAD_SIZE):
-                    self._remember(raw[_ID_STOP:stop], read, expires_ms)
-                return read, expires_ms, None
+        if len(raw) >= _ID_STOP:
+            begin, size, before_id, name = _opening(raw)
+            stop = _HEAD_SIZE + size
+            if begin == _BEGIN and (stop == len(raw) or _is_data(raw, stop)):
+                is_first = before_id == _BEFORE_ID and name.translate(UUID_DIGITS) == UUID_SHAPE
+                known = self._envelopes.get(raw[_ID_STOP:stop]) if is_first else None
+                if known is not None and known[0].sender == sender:
+                    return replace(known[0], id=name.decode()), known[1], None
+                read = self._read(raw[_HEAD_SIZE:stop], sender)
+                if read is not None:
+                    expires_ms = self._times[read.expires]
+                    if is_first:
+                        self._remember(raw[_ID_STOP:stop], read, expires_ms)
+                    return read, expires_ms, None
         packet = decode(raw)
         return packet.envelope, millis(packet.envelope.expires), packet
+
+    def _read(self, content: bytes, sender: str | None) -> Envelope | None:
+        """An ordinary envelope of this sender's, if it is one.
+
+        It stands in its shortest form, which writes back to its own length, so it has no key
+        twice: see `documents`.
+        """
+        try:
+            envelope = _decode(content)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        is_shortest = len(_encode(envelope)) == len(content)
+        is_ordinary = is_shortest and envelope.sender == sender and self._is_sound(envelope)
+        return envelope if is_ordinary else None
 
     def _is_sound(self, envelope: Envelope) -> bool:
         """Whether this is an application's message of which every text has its form."""
@@ -149,36 +167,17 @@ def has_room(raw: bytes, packet: Packet | None) -> bool:
     """Whether a message stays within the limits with the notes that a broker appends (R35)."""
     if packet is not None and len(packet.debug_chunks) >= MAX_DEBUG_CHUNKS - 1:
         return False
-    return len(raw) <= _NOTED_SIZE
+    return len(raw) <= NOTED_SIZE
 
 
-def _envelope_stop(raw: bytes) -> int:
-    """Where the envelope ends of a message that has it and perhaps data, and no reserved bit set.
+def _is_data(raw: bytes, start: int) -> bool:
+    """Whether all from here on is one chunk of data, with no reserved bit set.
 
     Every message comes by here, so it does without a `Reader`, which costs as much as all the
-    rest. Other messages have no such place: 0.
+    rest.
     """
-    try:
-        begin, size = _HEAD(raw)
-        stop: int = _HEAD_SIZE + size
-        if begin != _BEGIN:
-            return 0
-        if stop != len(raw):
-            descriptor, data_size = _CHUNK_HEAD(raw, stop)
-            if descriptor != _DATA or stop + CHUNK_HEADER_SIZE + data_size != len(raw):
-                return 0
-    except struct.error:
-        return 0
-    return stop
-
-
-def _envelope(content: bytes) -> Envelope | None:
-    """An envelope in its shortest form: one that writes back to its own length.
-
-    It has no key twice: see `documents`.
-    """
-    try:
-        envelope = _decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    return envelope if len(_encode(envelope)) == len(content) else None
+    stop = start + CHUNK_HEADER_SIZE
+    if stop > len(raw):
+        return False
+    descriptor, size = _chunk_head(raw, start)
+    return bool(descriptor == _DATA and stop + size == len(raw))

@@ -73,7 +73,6 @@ class BrokerSession:
         self._own_uris = {BROKER_URI, settings.uri}
         self._stopping = False
         self._handlers: dict[type[Event], Callable[[Any, int], Sequence[Command]]] = {
-            FrameReceived: self._on_frame,
             Opened: self._on_opened,
             Alive: self._on_alive,
             Congested: self._on_congested,
@@ -102,6 +101,8 @@ class BrokerSession:
 
     def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
         """What is to be done about an event."""
+        if type(event) is FrameReceived:
+            return self._on_frame(event, now_ms)
         return self._handlers[type(event)](event, now_ms)
 
     def _on_frame(self, event: FrameReceived, now_ms: int) -> Sequence[Command]:

@@ -81,8 +81,8 @@ _PLAIN: Final = frozenset({str, int, bool})
 _QUICK_DEPTH: Final = 8
 """Levels of a free value on the quick way; deeper ones are rare."""
 
-_LIST: Final = ord("[")
-_SHALLOW_SIZE: Final = 5 * (MAX_NESTING + 1) + 128
+LIST: Final = ord("[")
+SHALLOW_SIZE: Final = 5 * (MAX_NESTING + 1) + 128
 """Bytes within which a message without lists cannot be nested too deep: a level takes five
 of them (`{"":}`), and the fields that every envelope has take more than 128. It saves the
 counting of brackets, which would cost small messages more than being written again."""
@@ -102,7 +102,7 @@ def decode(raw: bytes, *, lenient: bool = False) -> Message:
         WireError: If it is not a Signal Hub message.
     """
     size = len(raw)
-    if (size <= _SHALLOW_SIZE and _LIST not in raw) or is_shallow(raw):
+    if (size <= SHALLOW_SIZE and LIST not in raw) or is_shallow(raw):
         try:
             message: SharedMessage = _quick(raw)
             if len(_write(message)) == size and (message.pattern == "ask" or is_agreed(message)):

@@ -15,6 +15,7 @@ from wireloom.protocols.signalhub.dialects import Forwarded, written
 from wireloom.protocols.signalhub.directory import Directory, Registration
 from wireloom.protocols.signalhub.envelope import Inner
 from wireloom.protocols.signalhub.exchange import DeliveryAckPayload
+from wireloom.protocols.signalhub.express import Express
 from wireloom.protocols.signalhub.forwarding import (
     UNPORTABLE,
     Forwarding,
@@ -42,14 +43,8 @@ REPORTS_TIMER: Final = "reports"
 
 _FORWARDED: Final = Outcome.FORWARDED
 _DELIVERED: Final = DeliveryStatus.DELIVERED
+_TEXT: Final = True
 """Named once: the interpreter looks up a member of an enum slowly."""
-
-_STATUSES: Final = {status: status.encode() for status in DeliveryStatus}
-_RECEIPT: Final = (
-    b'{"type":"hub:delivery_ack","id":"%b%012x","from":%b,"to":%b,"pattern":"tell",'
-    b'"correlationId":"%b","timestamp":%d,"payload":{"messageId":"%b","deliveredAt":%d,'
-    b'"status":"%b"},"metadata":{},"ttl":null,"signature":null}'
-)
 
 _write: Final = msgspec.json.Encoder().encode
 _read: Final = msgspec.json.Decoder().decode
@@ -63,6 +58,7 @@ class Delivery:
         self.reports = Reports(desk.settings)
         self._desk = desk
         self._directory = directory
+        self._express = Express(desk.written[True], desk.id_head)
 
     def handle_send(self, connection: Connection, message: Send) -> Conclude:
         """Passes a message on, or lets it wait for its target."""
@@ -77,7 +73,7 @@ class Delivery:
         if there is None or there.paused:
             return self._queue(connection, message)
         try:
-            raw = self._frame(connection, message, there)
+            raw = self._frame(connection, message, there, registration)
         except UNPORTABLE as error:
             return self._unfit(connection, message, error)
         if len(raw) > desk.settings.max_message_size:
@@ -85,7 +81,7 @@ class Delivery:
         desk.out.append(session.make(session.Send, (there.line, raw, there.text, _FORWARDED)))
         desk.meter.add(1, desk.now_ms)
         self._acknowledge(connection, message, _DELIVERED)
-        return connection.forwarded
+        return connection.sent
 
     def flush(self, connection: Connection) -> None:
         """Delivers all that waits for the actor of a connection that can take it again."""
@@ -138,20 +134,29 @@ class Delivery:
         if end_ms is not None:
             self._desk.out.append(WakeAt((REPORTS_TIMER, sender), end_ms))
 
-    def _frame(self, connection: Connection, message: Send, there: Connection) -> bytes:
+    def _frame(
+        self, connection: Connection, message: Send, there: Connection, target: Registration
+    ) -> bytes:
         """What the recipient gets: the application's message in the hub's envelope (R34)."""
-        desk, now_ms, payload = self._desk, self._desk.now_ms, message.payload
+        desk, now_ms, inner = self._desk, self._desk.now_ms, message.payload.message
+        ttl = remaining_ms(expires_ms(message), now_ms)
+        notes = noted(message.metadata)
+        if there.text and not notes:
+            desk.number += 1
+            source, to = connection.actor.written[True], target.written[True]
+            self._express.at(now_ms)
+            return self._express.message(desk.number, source, to, inner, message.id.encode(), ttl)
         forwarded = Forwarded(
             desk.next_id(),
             connection.address,
-            payload.target_address,
+            target.address,
             "tell",
             None,
             now_ms,
-            payload.message.type,
-            payload.message.payload,
-            marks(desk.settings.address, message.id, noted(message.metadata)),
-            remaining_ms(expires_ms(message), now_ms),
+            inner.type,
+            inner.payload,
+            marks(desk.settings.address, message.id, notes),
+            ttl,
             None,
         )
         return there.dialect.write(forwarded)
@@ -160,32 +165,16 @@ class Delivery:
         desk = self._desk
         raw = b""
         if message.pattern == "ask" and connection.text:
-            raw = self._receipt(connection, message.id.encode(), status)
-            desk.out.append(
-                session.make(session.Send, (connection.line, raw, connection.text, None))
-            )
+            desk.number += 1
+            self._express.at(desk.now_ms)
+            raw = self._express.receipt(desk.number, connection.to, message.id.encode(), status)
+            desk.out.append(session.make(session.Send, (connection.line, raw, _TEXT, None)))
         elif message.pattern == "ask":
             payload = DeliveryAckPayload(
                 message_id=message.id, delivered_at=desk.now_ms, status=status
             )
             raw = desk.tell(connection, DeliveryAck, payload, answers=message.id)
         desk.seen.remember(connection.address, message.id, raw)
-
-    def _receipt(self, connection: Connection, answers: bytes, status: DeliveryStatus) -> bytes:
-        """An acknowledgement as JSON: of all that a hub says, it says this most often."""
-        desk, now_ms = self._desk, self._desk.now_ms
-        desk.number += 1
-        return _RECEIPT % (
-            desk.id_head,
-            desk.number,
-            desk.written[True],
-            connection.to,
-            answers,
-            now_ms,
-            answers,
-            now_ms,
-            _STATUSES[status],
-        )
 
     def _queue(self, connection: Connection, message: Send) -> Conclude:
         desk = self._desk

@@ -7,7 +7,6 @@ the rest. What is not the ordinary case goes through the codec, which knows all 
 refuses in its own words. So the fast way accepts only what the codec would accept.
 """
 
-import re
 from collections.abc import Callable
 from typing import Final
 
@@ -15,15 +14,15 @@ import msgspec
 from msgspec import UNSET
 
 from wireloom.protocols.signalhub import codec
-from wireloom.protocols.signalhub.constants import UUID_PATTERN
+from wireloom.protocols.signalhub.codec import LIST, SHALLOW_SIZE
 from wireloom.protocols.signalhub.directory import Directory
 from wireloom.protocols.signalhub.exchange import PublishPayload, SendPayload
 from wireloom.protocols.signalhub.messages import Publish, Send
 from wireloom.protocols.signalhub.topics import Topics
+from wireloom.wire.fields import UUID_DIGITS, UUID_SHAPE
 from wireloom.wire.message import Message
 
 _FREQUENT: Final = (b'{"type":"hub:send",', b'{"type":"hub:publish",')
-_is_uuid: Final = re.compile(UUID_PATTERN).search
 
 
 class _SendPayload(SendPayload, frozen=True, kw_only=True):
@@ -56,7 +55,7 @@ _Known = KnownSend | KnownPublish
 _read: Final[Callable[[bytes], _Known]] = msgspec.json.Decoder(
     _Known, float_hook=codec.stop_at_float
 ).decode
-_write: Final = msgspec.json.Encoder().encode
+_write_into: Final = msgspec.json.Encoder().encode_into
 
 
 class Intake:
@@ -72,6 +71,8 @@ class Intake:
         self._address = address
         self._directory = directory
         self._topics = topics
+        self._scratch = bytearray()
+        """What was read is written here again, and overwritten by the next."""
 
     def take(self, raw: bytes, sender: str) -> Message:
         """What a message says.
@@ -83,10 +84,14 @@ class Intake:
         Raises:
             WireError: If it is not a message.
         """
-        if raw.startswith(_FREQUENT) and codec.is_shallow(raw):
+        size = len(raw)
+        if raw.startswith(_FREQUENT) and (
+            (size <= SHALLOW_SIZE and LIST not in raw) or codec.is_shallow(raw)
+        ):
             try:
                 message = _read(raw)
-                if len(_write(message)) == len(raw) and self._is_sound(message, sender):
+                _write_into(message, self._scratch)
+                if len(self._scratch) == size and self._is_sound(message, sender):
                     return message
             except codec.UNREADABLE:
                 pass  # the codec tells what is wrong, if anything is
@@ -99,7 +104,7 @@ class Intake:
             message.from_ != sender
             or message.to != self._address
             or not (answered is None or answered is UNSET)
-            or not _is_uuid(message.id)
+            or message.id.encode().translate(UUID_DIGITS) != UUID_SHAPE
         ):
             return False
         if isinstance(message, KnownSend):

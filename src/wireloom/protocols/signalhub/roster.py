@@ -4,9 +4,12 @@ from enum import Enum, auto
 
 from wireloom.protocols.signalhub.dialects import JSON, Dialect, written
 from wireloom.protocols.signalhub.limits import Allowance, Allowances, Bucket
+from wireloom.protocols.signalhub.messages import Send
 from wireloom.protocols.signalhub.settings import HubSettings
 from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import Conclude, Line, Opened
+
+_SEND = str(Send.__struct_config__.tag)
 
 
 class State(Enum):
@@ -58,6 +61,7 @@ class Connection:
         "line",
         "opened_ms",
         "paused",
+        "sent",
         "state",
         "text",
         "to",
@@ -80,7 +84,8 @@ class Connection:
         self.actor = Actor(f"@(line/{event.line})")
         self.address = self.actor.address
         self.to = self.actor.written[self.text]
-        self.accepted = self.forwarded = Conclude(Outcome.ACCEPTED)
+        self.accepted = self.forwarded = self.sent = Conclude(Outcome.ACCEPTED)
+        """What becomes of most frames, made once; the last is for sends, which come most often."""
 
     def speak(self, dialect: Dialect) -> None:
         """Notes the encoding that the client is answered in."""
@@ -93,6 +98,7 @@ class Connection:
         self.to = actor.written[self.text]
         self.accepted = Conclude(Outcome.ACCEPTED, None, actor.address)
         self.forwarded = Conclude(Outcome.FORWARDED, None, actor.address)
+        self.sent = self.forwarded._replace(type=_SEND)
 
 
 class Roster:

@@ -155,7 +155,7 @@ class HubSession:
     def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
         """What is to be done about an event."""
         out = self._desk.begin(now_ms)
-        if isinstance(event, FrameReceived):
+        if type(event) is FrameReceived:
             out.append(self._receive(event))
             return out
         match event:
@@ -199,7 +199,9 @@ class HubSession:
             conclusion = self._connect(connection, message)
         else:
             conclusion = self._dispatch(connection, message)
-        outcome, reason, peer, _ = conclusion
+        outcome, reason, peer, name = conclusion
+        if name is not None:
+            return conclusion
         return session.make(Conclude, (outcome, reason, peer, _NAMES.get(type(message))))
 
     def _connect(self, connection: Connection, message: SharedMessage) -> Conclude:
