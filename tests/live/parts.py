@@ -8,6 +8,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from msgspec.structs import replace
+
 from wireloom.capture.reader import Damage, read
 from wireloom.capture.record import Captured, from_batch
 from wireloom.live.driver import Driver
@@ -79,7 +81,7 @@ class EchoSession:
             case b"wake":
                 return [TAKEN, WakeAt((line, raw), now_ms + int(rest))]
             case b"name":
-                return [echo, TAKEN._replace(peer=rest.decode())]
+                return [echo, replace(TAKEN, peer=rest.decode())]
             case b"bye":
                 return [TAKEN, echo, Close(line, int(rest), "as you like")]
             case b"fail":

@@ -10,7 +10,7 @@ def singly(commands: Sequence[Command]) -> list[Command]:
     single: list[Command] = []
     for command in commands:
         if isinstance(command, Spread):
-            lines, raws, text, outcome = command
+            lines, raws, text, outcome = command.lines, command.raws, command.text, command.outcome
             sends = zip(lines, raws, strict=True)
             single += [Send(line, raw, text, outcome) for line, raw in sends]
         else:

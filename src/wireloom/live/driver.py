@@ -139,7 +139,7 @@ class Driver:
         came.append(event)
         if self._turn_began_at is None:
             self._begin_turn()
-        elif len(event[1]) > LARGE or len(came) > MANY:
+        elif len(event.raw) > LARGE or len(came) > MANY:
             self.catch_up()
 
     def catch_up(self) -> None:
@@ -251,8 +251,8 @@ class Driver:
             event = ended.popleft() if ended else came.popleft()
             source, raw = None, b""
             if type(event) is FrameReceived:
-                line, raw, _ = event
-                source = connections.get(line)
+                raw = event.raw
+                source = connections.get(event.line)
                 if source is None:
                     continue
             try:

@@ -91,15 +91,15 @@ class Performer:
             conclusion: Conclude | None = None
             for command in commands:
                 if type(command) is Send:
-                    line, frame, text, outcome = command
-                    connection = find(line)
+                    connection = find(command.line)
                     if connection is None or ticket or connection.held:
                         self._put(command, ticket)
                         continue
-                    connection.put(frame, text)
-                    sent.append(outcome)
+                    frame = command.raw
+                    connection.put(frame, command.text)
+                    sent.append(command.outcome)
                     if rows is not None:
-                        rows.add(connection, LEFT[outcome], frame)
+                        rows.add(connection, LEFT[command.outcome], frame)
                 elif type(command) is Conclude:
                     conclusion = conclusion or command
                 else:
@@ -126,7 +126,7 @@ class Performer:
 
     def _spread(self, spread: Spread, ticket: int) -> None:
         """Performs many sends, with as little as can be done for each."""
-        lines, frames, text, outcome = spread
+        lines, frames, text, outcome = spread.lines, spread.raws, spread.text, spread.outcome
         known = self._reached.get(id(lines))
         reached = self._reach(lines) if known is None else known[1]
         behind = self.waiting.connections

@@ -58,8 +58,8 @@ _log: Final = logging.getLogger(__name__)
 
 def came(conclusion: Conclude) -> int:
     """The meaning of a frame that came in; a reason counts only where something was rejected."""
-    outcome, reason, _, _ = conclusion
-    return CAME.get((outcome, reason), CAME[outcome, None])
+    outcome = conclusion.outcome
+    return CAME.get((outcome, conclusion.reason), CAME[outcome, None])
 
 
 class Rows:

@@ -10,10 +10,15 @@ any later `Send`, `Spread`, `Close` or `Deliver` of the same answer is performed
 promises on the wire, it can keep after a crash.
 
 A `FrameReceived` is answered with exactly one `Conclude`: every frame has one outcome.
+
+Events and commands are made and forgotten with every frame. They are structs of which the garbage
+collector keeps no list: nothing is made faster, and nothing that they hold leads back to them.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
+
+from msgspec import Struct
 
 from wireloom.wire.outcome import Outcome, Reason
 
@@ -21,12 +26,7 @@ Line = int
 """A connection, by a number that the driver never uses twice."""
 
 
-make: Final = tuple.__new__
-"""Makes an event or a command without the call that a named tuple's own constructor adds; all of
-its values have to be given."""
-
-
-class Opened(NamedTuple):
+class Opened(Struct, frozen=True, gc=False):
     """A connection came up."""
 
     line: Line
@@ -40,7 +40,7 @@ class Opened(NamedTuple):
     """A bearer token that came with the connection."""
 
 
-class FrameReceived(NamedTuple):
+class FrameReceived(Struct, frozen=True, gc=False):
     """One whole frame came in."""
 
     line: Line
@@ -49,13 +49,13 @@ class FrameReceived(NamedTuple):
     """Whether the transport calls it text."""
 
 
-class Alive(NamedTuple):
+class Alive(Struct, frozen=True, gc=False):
     """The transport heard of a peer that said nothing: a ping came, or the answer to one."""
 
     line: Line
 
 
-class Congested(NamedTuple):
+class Congested(Struct, frozen=True, gc=False):
     """A peer reads more slowly than it is sent to, or caught up again."""
 
     line: Line
@@ -65,33 +65,33 @@ class Congested(NamedTuple):
     bytes: int
 
 
-class Closed(NamedTuple):
+class Closed(Struct, frozen=True, gc=False):
     """A connection went away, whoever ended it."""
 
     line: Line
     code: int
 
 
-class TimerFired(NamedTuple):
+class TimerFired(Struct, frozen=True, gc=False):
     """The time of a `WakeAt` has come."""
 
     timer: Hashable
 
 
-class Requested(NamedTuple):
+class Requested(Struct, frozen=True, gc=False):
     """The application on this side wants something."""
 
     request: object
 
 
-class Stopping(NamedTuple):
+class Stopping(Struct, frozen=True, gc=False):
     """The process is about to end in good order."""
 
 
 Event = Opened | FrameReceived | Alive | Congested | Closed | TimerFired | Requested | Stopping
 
 
-class Send(NamedTuple):
+class Send(Struct, frozen=True, gc=False):
     """A frame is to leave."""
 
     line: Line
@@ -101,7 +101,7 @@ class Send(NamedTuple):
     """For the capture: what leaving means for the frame, where it means something."""
 
 
-class Spread(NamedTuple):
+class Spread(Struct, frozen=True, gc=False):
     """Many frames are to leave, one on each line: as many `Send`s, for less."""
 
     lines: Sequence[Line]
@@ -114,7 +114,7 @@ class Spread(NamedTuple):
     outcome: Outcome | None = None
 
 
-class Close(NamedTuple):
+class Close(Struct, frozen=True, gc=False):
     """A connection is to end, after what was sent on it has left."""
 
     line: Line
@@ -122,14 +122,14 @@ class Close(NamedTuple):
     reason: str = ""
 
 
-class WakeAt(NamedTuple):
+class WakeAt(Struct, frozen=True, gc=False):
     """A timer is to be set, or set anew; `None` takes it back."""
 
     timer: Hashable
     at_ms: int | None
 
 
-class Store(NamedTuple):
+class Store(Struct, frozen=True, gc=False):
     """A record is to be kept across a crash; one with the same key is replaced."""
 
     kind: str
@@ -137,20 +137,20 @@ class Store(NamedTuple):
     value: bytes
 
 
-class Forget(NamedTuple):
+class Forget(Struct, frozen=True, gc=False):
     """A record is not needed any more."""
 
     kind: str
     key: str
 
 
-class Deliver(NamedTuple):
+class Deliver(Struct, frozen=True, gc=False):
     """Something is for the application on this side."""
 
     item: object
 
 
-class Conclude(NamedTuple):
+class Conclude(Struct, frozen=True, gc=False):
     """What became of the frame that this answers."""
 
     outcome: Outcome

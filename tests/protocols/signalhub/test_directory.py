@@ -9,6 +9,7 @@ from wireloom.protocols.signalhub.addresses import matches
 from wireloom.protocols.signalhub.directory import Directory, Record, restored, size
 from wireloom.protocols.signalhub.envelope import ActorRegistration
 from wireloom.protocols.signalhub.roster import Actor
+from wireloom.wire.session import Forget
 
 ADDRESSES = st.text("ab/-", min_size=1, max_size=6).map(lambda path: f"@({path})")
 
@@ -122,7 +123,7 @@ def test_a_registration_comes_back_from_the_store_as_it_was() -> None:
     assert (stored.kind, stored.key) == ("registration", "@(a)")
     assert restored(stored.value) == registration.record
     assert restored(b"{}") is restored(b"\xff") is None
-    assert registration.forget() == ("registration", "@(a)")
+    assert registration.forget() == Forget("registration", "@(a)")
 
 
 def test_the_size_of_a_registration_is_that_of_its_json() -> None:

@@ -10,7 +10,7 @@ from wireloom.protocols.signalhub.mailboxes import (
     restored,
 )
 from wireloom.protocols.signalhub.settings import HubSettings
-from wireloom.wire.session import Store
+from wireloom.wire.session import Forget, Store
 
 
 def settings(**more: Any) -> HubSettings:
@@ -111,6 +111,6 @@ def test_what_waits_comes_back_from_the_store_as_it_was() -> None:
     for one in (parcel(1), report(1)):
         stored = one.store()
         assert restored(stored) == one
-        assert one.forget() == (stored.kind, stored.key)
+        assert one.forget() == Forget(stored.kind, stored.key)
     assert restored(Store("parcel", "k", b"")) is None
     assert restored(Store("report", "k", parcel(1).store().value[:-1])) is None

@@ -45,7 +45,7 @@ from wireloom.live.links.frames import (
 from wireloom.live.links.handshake import Gatekeeper, Refusal, bearer
 from wireloom.live.links.reading import CloseFirst
 from wireloom.live.tls import common_name
-from wireloom.wire.session import FrameReceived, make
+from wireloom.wire.session import FrameReceived
 
 _TEXT: Final = WSMsgType.TEXT
 _BINARY: Final = WSMsgType.BINARY
@@ -208,7 +208,7 @@ class _Reader(WSListener):
                     raw = frame.get_payload_as_bytes()
                     if is_text and not raw.isascii():
                         check_text(raw)
-                    self._host.received(make(FrameReceived, (connection.line, raw, is_text)))
+                    self._host.received(FrameReceived(connection.line, raw, is_text))
             else:
                 self._take_other(transport, frame, kind)
         except BreachError as breach:

@@ -28,7 +28,7 @@ from wireloom.protocols.cthun.replies import Replies
 from wireloom.protocols.cthun.seen import Seen
 from wireloom.protocols.cthun.settings import BrokerSettings
 from wireloom.wire.outcome import Outcome, Reason
-from wireloom.wire.session import Command, Conclude, Send, Spread, Store, WakeAt, make
+from wireloom.wire.session import Command, Conclude, Send, Spread, Store, WakeAt
 
 EXPIRY_TIMER: Final = "expiry"
 REDELIVERY_TIMER: Final = "redelivery"
@@ -72,7 +72,7 @@ class Delivery:
         ):
             receiver.active_ms = now_ms
             frame = raw + self._notes.at(now_ms)[0]
-            return sender.forwarded, make(Send, (receiver.line, frame, _TEXT, _FORWARDED))
+            return sender.forwarded, Send(receiver.line, frame, _TEXT, _FORWARDED)
         if self._seen.knows(envelope.id, envelope.sender):
             return (Conclude(Outcome.DUPLICATE, None, envelope.sender),)
         if expires_ms <= now_ms:

@@ -106,13 +106,13 @@ class BrokerSession:
         return self._handlers[type(event)](event, now_ms)
 
     def _on_frame(self, event: FrameReceived, now_ms: int) -> Sequence[Command]:
-        line, raw, text = event
-        client = self._lines.get(line)
+        raw = event.raw
+        client = self._lines.get(event.line)
         if client is None or client.state is _CLOSING:
             peer = None if client is None else client.uri
             return (Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED, peer),)
         client.active_ms = now_ms
-        if text:  # a message is binary (R40)
+        if event.text:  # a message is binary (R40)
             return self._undecodable(client, Reason.MALFORMED, now_ms)
         try:
             taken = self._intake.take(raw, client.uri)

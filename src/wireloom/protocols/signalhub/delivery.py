@@ -78,7 +78,7 @@ class Delivery:
             return self._unfit(connection, message, error)
         if len(raw) > desk.settings.max_message_size:
             return desk.too_large(connection, len(raw), message.id)
-        desk.out.append(session.make(session.Send, (there.line, raw, there.text, _FORWARDED)))
+        desk.out.append(session.Send(there.line, raw, there.text, _FORWARDED))
         desk.meter.add(1, desk.now_ms)
         self._acknowledge(connection, message, _DELIVERED)
         return connection.sent
@@ -168,7 +168,7 @@ class Delivery:
             desk.number += 1
             self._express.at(desk.now_ms)
             raw = self._express.receipt(desk.number, connection.to, message.id.encode(), status)
-            desk.out.append(session.make(session.Send, (connection.line, raw, _TEXT, None)))
+            desk.out.append(session.Send(connection.line, raw, _TEXT))
         elif message.pattern == "ask":
             payload = DeliveryAckPayload(
                 message_id=message.id, delivered_at=desk.now_ms, status=status

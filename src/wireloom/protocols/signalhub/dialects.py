@@ -91,7 +91,7 @@ class Forwarded(
     signature: None
 
 
-class Content(NamedTuple):
+class Content(msgspec.Struct, frozen=True, gc=False):
     """All that a letter says but for `id`, `from` and `to`."""
 
     type: str
@@ -138,14 +138,14 @@ _JSON_TAIL: Final = (
 
 
 def _json_letter(prefix: bytes, source: Written, content: Content) -> Letter:
-    type_, payload, answers, timestamp, ttl, via, original, notes = content
+    answers, notes, ttl = content.correlation_id, content.notes, content.ttl
     tail = _JSON_TAIL % (
         b'"%b"' % answers.encode() if answers else b"null",
-        timestamp,
-        _write(type_),
-        _write(payload),
-        via[1],
-        original.encode(),
+        content.timestamp,
+        _write(content.type),
+        _write(content.payload),
+        content.via[1],
+        content.original.encode(),
         b"," + _write(notes).removeprefix(b"{").removesuffix(b"}") if notes else b"",
         b"null" if ttl is None else b"%d" % ttl,
     )

@@ -4,6 +4,7 @@ from collections import deque
 from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from wireloom.protocols.signalhub.constants import Detail
 from wireloom.protocols.signalhub.desk import Desk
@@ -146,7 +147,7 @@ class Fanout:
     ) -> Forwarding:
         inner = message.payload.message
         about = content(self._desk, inner, message.id, expires_ms(message), notes)
-        about = about._replace(correlation_id=message.id)
+        about = replace(about, correlation_id=message.id)
         return Forwarding(self._desk, connection.actor.written, about)
 
     def _publish(self, forwarding: Forwarding, topic: str) -> int:

@@ -17,7 +17,6 @@ from wireloom.protocols.signalhub.dialects import (
 )
 from wireloom.protocols.signalhub.envelope import Inner
 from wireloom.protocols.signalhub.exchange import SendMetadata
-from wireloom.wire.session import make
 
 _BY_TEXT: Final = (PACKED, JSON)
 _UNFIT: Final = Letter(b"", b"", b"")
@@ -71,8 +70,7 @@ def content(
     """
     now_ms = desk.now_ms
     ttl = remaining_ms(ends_ms, now_ms)
-    told = (inner.type, inner.payload, None, now_ms, ttl, desk.written, original, notes)
-    return make(Content, told)
+    return Content(inner.type, inner.payload, None, now_ms, ttl, desk.written, original, notes)
 
 
 class Forwarding:

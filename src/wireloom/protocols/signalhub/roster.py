@@ -98,7 +98,7 @@ class Connection:
         self.to = actor.written[self.text]
         self.accepted = Conclude(Outcome.ACCEPTED, None, actor.address)
         self.forwarded = Conclude(Outcome.FORWARDED, None, actor.address)
-        self.sent = self.forwarded._replace(type=_SEND)
+        self.sent = Conclude(Outcome.FORWARDED, None, actor.address, _SEND)
 
 
 class Roster:

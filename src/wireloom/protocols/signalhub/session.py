@@ -179,15 +179,14 @@ class HubSession:
         return out
 
     def _receive(self, event: FrameReceived) -> Conclude:
-        line, raw, text = event
-        desk = self._desk
-        connection = desk.roster.lines.get(line)
+        desk, raw = self._desk, event.raw
+        connection = desk.roster.lines.get(event.line)
         if connection is None or connection.state is _ENDED:
             return Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED)
         connection.heard_ms = desk.now_ms
         is_new = connection.state is _OPENED
         if is_new:
-            packed = not text and layout.is_msgpack(raw)
+            packed = not event.text and layout.is_msgpack(raw)
             connection.speak(PACKED if packed else JSON)
         if len(raw) > desk.settings.max_message_size:
             return self._too_large(connection, raw)
@@ -199,10 +198,10 @@ class HubSession:
             conclusion = self._connect(connection, message)
         else:
             conclusion = self._dispatch(connection, message)
-        outcome, reason, peer, name = conclusion
-        if name is not None:
+        if conclusion.type is not None:
             return conclusion
-        return session.make(Conclude, (outcome, reason, peer, _NAMES.get(type(message))))
+        name = _NAMES.get(type(message))
+        return Conclude(conclusion.outcome, conclusion.reason, conclusion.peer, name)
 
     def _connect(self, connection: Connection, message: SharedMessage) -> Conclude:
         """Takes nothing but a connect from a client that has not said who it is."""
