@@ -1,9 +1,12 @@
 """The limits that field types declare."""
 
+import re
 from typing import Any, get_args
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wireloom.wire import fields
 
@@ -15,6 +18,7 @@ INTEGERS = {
     "Millis": (0, 2**63 - 1),
     "Millis48": (0, 2**48 - 1),
 }
+UUIDS = re.compile(rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 SIZES = {f"Bytes{size}": size for size in (4, 8, 12, 16, 24, 32, 64)}
 
 
@@ -49,3 +53,10 @@ def test_every_field_type_says_its_size() -> None:
     for name in [*INTEGERS, *SIZES, "U64"]:
         _, meta = get_args(getattr(fields, name))
         assert meta.extra["size"]
+
+
+@given(st.binary(max_size=40) | st.from_regex(UUIDS) | st.uuids().map(lambda one: b"%a" % str(one)))
+def test_bytes_that_translate_to_the_shape_are_a_uuid_and_no_others(raw: bytes) -> None:
+    for text in (raw, raw.strip(b"'"), raw.upper(), raw + b"0"):
+        shape = text.translate(fields.UUID_DIGITS)
+        assert (shape == fields.UUID_SHAPE) is (UUIDS.fullmatch(text) is not None)

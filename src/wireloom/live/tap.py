@@ -68,13 +68,12 @@ class Rows:
     def __init__(self) -> None:
         self.meanings = bytearray()
         self.frames: list[bytes] = []
-        self.size = 0
         self._places = array("i")
         """Where in the next one the frame's connection stands."""
         self._connections: dict[Connection, int] = {}
         self._groups: dict[int, tuple[list[Connection], array[int]]] = {}
         """Lists of connections and their places, by identity."""
-        self._blobs: list[bytes] = []
+        self._packed = bytearray()
         self._sizes: list[np.ndarray[Any, Any]] = []
         self._times: list[int] = []
         self._counts: list[int] = []
@@ -82,6 +81,11 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.meanings)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the frames that were packed."""
+        return len(self._packed)
 
     def add(self, connection: Connection, meaning: int, frame: bytes) -> None:
         """Adds a frame."""
@@ -113,11 +117,9 @@ class Rows:
     def pack(self) -> None:
         """Puts frames together while they are in the processor's cache."""
         if self.frames:
-            blob = b"".join(self.frames)
+            self._packed += b"".join(self.frames)
             self._sizes.append(np.fromiter(map(len, self.frames), np.int64, len(self.frames)))
             self.frames.clear()
-            self._blobs.append(blob)
-            self.size += len(blob)
 
     def batches(self, node: str, *, first_sequence: int) -> Iterator[pa.RecordBatch]:
         """The rows as batches of the capture log: one, unless the frames are very large."""
@@ -138,7 +140,7 @@ class Rows:
         connections = list(self._connections)
         places = pa.array(np.frombuffer(self._places, np.int32))
         meanings = pa.array(np.frombuffer(self.meanings, np.uint8))
-        data = pa.py_buffer(b"".join(self._blobs))
+        data = pa.py_buffer(self._packed)
         # From one buffer: much faster than value by value.
         raw = pa.LargeBinaryArray.from_buffers(
             pa.large_binary(), count, [None, pa.py_buffer(ends), data]

@@ -1,0 +1,68 @@
+"""What is joined from parts is what the codec writes."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.strategies import JSON_VALUES
+from wireloom.protocols.signalhub import codec
+from wireloom.protocols.signalhub.constants import DeliveryStatus
+from wireloom.protocols.signalhub.dialects import JSON, Forwarded, written
+from wireloom.protocols.signalhub.envelope import Inner
+from wireloom.protocols.signalhub.exchange import DeliveryAckPayload
+from wireloom.protocols.signalhub.express import Express
+from wireloom.protocols.signalhub.forwarding import marks
+from wireloom.protocols.signalhub.messages import DeliveryAck
+
+HUB, SOURCE, TARGET = "@(hub/é)", '@(a/"quoted)', "@(b/\\)"
+PREFIX = "00000000-0000-8000-8000-"
+CARRIER = "00000000-0000-4000-8000-000000000001"
+EXPRESS = Express(written(HUB)[True], PREFIX.encode())
+NUMBERS = st.integers(1, (1 << 48) - 1)
+TIMES = st.integers(0, 1 << 43)
+
+
+@given(
+    payload=JSON_VALUES,
+    type_=st.text(st.characters(codec="utf-8"), min_size=1),
+    ttl=st.none() | st.integers(1, 2**40),
+    number=NUMBERS,
+    now_ms=TIMES,
+)
+def test_a_message_for_one_is_what_the_encoder_writes(
+    payload: Any, type_: str, ttl: int | None, number: int, now_ms: int
+) -> None:
+    EXPRESS.at(now_ms)
+    source, to = written(SOURCE)[True], written(TARGET)[True]
+    inner = Inner(type=type_, payload=payload)
+    raw = EXPRESS.message(number, source, to, inner, CARRIER.encode(), ttl)
+    about = marks(HUB, CARRIER, {})
+    id_ = f"{PREFIX}{number:012x}"
+    assert raw == JSON.write(
+        Forwarded(id_, SOURCE, TARGET, "tell", None, now_ms, type_, payload, about, ttl, None)
+    )
+
+
+@pytest.mark.parametrize("status", DeliveryStatus)
+@given(number=NUMBERS, now_ms=TIMES)
+def test_a_receipt_is_what_the_codec_writes(
+    status: DeliveryStatus, number: int, now_ms: int
+) -> None:
+    EXPRESS.at(now_ms)
+    raw = EXPRESS.receipt(number, written(SOURCE)[True], CARRIER.encode(), status)
+    assert raw == codec.encode(
+        DeliveryAck(
+            id=f"{PREFIX}{number:012x}",
+            from_=HUB,
+            to=SOURCE,
+            pattern="tell",
+            correlation_id=CARRIER,
+            timestamp=now_ms,
+            payload=DeliveryAckPayload(message_id=CARRIER, delivered_at=now_ms, status=status),
+            metadata={},
+            ttl=None,
+            signature=None,
+        )
+    )
