@@ -26,8 +26,8 @@ from wireloom.wire.session import Conclude
 FLUSH_SECONDS: Final = 0.2
 """How long a frame waits for others that go to disk with it."""
 
-FLUSH_ROWS: Final = 8_192
-FLUSH_BYTES: Final = 8 * 1024 * 1024
+FLUSH_ROWS: Final = 32_768
+FLUSH_BYTES: Final = 16 * 1024 * 1024
 """Rows and bytes a batch, about."""
 
 MAX_ROWS: Final = 131_072
