@@ -17,6 +17,7 @@ from load.talk import HOST
 
 HERE: Final = Path(__file__).parent
 INSTALLED: Final = HERE.parent / ".peers"
+DATA: Final = HERE.parent / ".data"
 SERVER_CORE: Final = 0
 LOAD_CORE: Final = 1
 _START_SECONDS: Final = 60
@@ -168,7 +169,8 @@ def _router(port: int) -> dict[str, Any]:
 def _ours(section: str, settings: dict[str, Any], *, capture: bool) -> Iterator[Server]:
     port = _free_port()
     other = {"signalhub": "cthun", "cthun": "signalhub"}[section]
-    with TemporaryDirectory(dir=HERE.parent / ".data") as folder:
+    DATA.mkdir(exist_ok=True)
+    with TemporaryDirectory(dir=DATA) as folder:
         listen = {section: {"listen": f"{HOST}:{port}", **settings}, other: {"listen": ""}}
         node = {"name": "bench", "data": folder, "capture": capture, "metrics": ""}
         config = Path(folder) / "wireloom.toml"

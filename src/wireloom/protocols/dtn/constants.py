@@ -97,7 +97,7 @@ MAP_HEADS: Final = range(0xA0, 0xC0)
 TEXT_HEADS: Final = range(0x60, 0x80)
 """First bytes of CBOR text, and so of a key."""
 
-SURE_MAP_HEADS: Final = range(0xA0, 0xBA)
+SURE_MAP_HEADS: Final = frozenset(range(0xA0, 0xBA))
 """Those of a map that cannot be a bundle as well. A count in more than two bytes could be
 the length of a header (R23)."""
 

@@ -43,9 +43,10 @@ def take_quickly(raw: bytes) -> ControlMessage | None:
     if document is None:
         return None
     msg_type = document.get(MSG_TYPE_KEY)
-    if type(msg_type) is not int or msg_type not in _QUICK:
+    quick = _QUICK.get(msg_type) if type(msg_type) is int else None
+    if quick is None:
         return None
-    cls, keys, check = _QUICK[msg_type]
+    cls, keys, check = quick
     if not keys.issuperset(document) and not _is_simple(cls, document):
         return None
     try:
