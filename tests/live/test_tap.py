@@ -110,6 +110,28 @@ def test_every_outcome_and_every_reason_has_a_meaning() -> None:
     assert {reason for _, reason in CAME} == {None, *Reason}
 
 
+def test_frames_keep_their_bytes_where_room_grows_and_is_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FIRST_ROOM", 8)
+    monkeypatch.setattr(module, "FLUSH_ROWS", 4)
+    monkeypatch.setattr(module, "FLUSH_BYTES", 2_000)
+    frames = [b"%d " % number * (number % 7) for number in range(1, 400)]
+    frames += [b"large" * 1_000, *frames]
+    rooms = set()
+
+    async def test(tap: Tap, told: list[bool]) -> None:
+        for number, raw in enumerate(frames):
+            rooms.add(id(tap.rows.room))
+            add(tap, raw)
+            tap.check()
+            if number % 8 == 7:
+                await until(lambda: not tap.waiting)
+
+    assert tapped(tmp_path, test) == frames
+    assert len(rooms) < len(frames) / 8
+
+
 def test_few_rows_are_written_after_a_while_and_the_rest_at_the_end(tmp_path: Path) -> None:
     async def test(tap: Tap, told: list[bool]) -> None:
         add(tap, b"first")

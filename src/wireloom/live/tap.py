@@ -30,6 +30,10 @@ FLUSH_ROWS: Final = 32_768
 FLUSH_BYTES: Final = 16 * 1024 * 1024
 """Rows and bytes a batch, about."""
 
+FIRST_ROOM: Final = 64 * 1024
+MAX_ROOMS: Final = 2
+"""Memory that is used again: to get it from the system anew takes longer than to fill it."""
+
 MAX_ROWS: Final = 131_072
 MAX_BYTES: Final = 128 * 1024 * 1024
 """With more waiting, the node takes nothing in."""
@@ -63,9 +67,17 @@ def came(conclusion: Conclude) -> int:
 
 
 class Rows:
-    """Frames that go to disk together, in columns: cheap to add to, cheap to make a batch of."""
+    """Frames that go to disk together, in columns: cheap to add to, cheap to make a batch of.
 
-    def __init__(self) -> None:
+    Args:
+        room: Where frames are put together; whoever made these rows may use it again later.
+    """
+
+    def __init__(self, room: bytearray | None = None) -> None:
+        self.room = bytearray(FIRST_ROOM) if room is None else room
+        self.size = 0
+        """Bytes of the frames that were packed."""
+
         self.meanings = bytearray()
         self.frames: list[bytes] = []
         self._places = array("i")
@@ -73,7 +85,6 @@ class Rows:
         self._connections: dict[Connection, int] = {}
         self._groups: dict[int, tuple[list[Connection], array[int]]] = {}
         """Lists of connections and their places, by identity."""
-        self._packed = bytearray()
         self._sizes: list[np.ndarray[Any, Any]] = []
         self._times: list[int] = []
         self._counts: list[int] = []
@@ -81,11 +92,6 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.meanings)
-
-    @property
-    def size(self) -> int:
-        """Bytes of the frames that were packed."""
-        return len(self._packed)
 
     def add(self, connection: Connection, meaning: int, frame: bytes) -> None:
         """Adds a frame."""
@@ -117,7 +123,11 @@ class Rows:
     def pack(self) -> None:
         """Puts frames together while they are in the processor's cache."""
         if self.frames:
-            self._packed += b"".join(self.frames)
+            blob = b"".join(self.frames)
+            start, self.size = self.size, self.size + len(blob)
+            if self.size > len(self.room):
+                self.room = self.room + bytes(max(len(self.room), len(blob)))
+            self.room[start : self.size] = blob
             self._sizes.append(np.fromiter(map(len, self.frames), np.int64, len(self.frames)))
             self.frames.clear()
 
@@ -140,7 +150,7 @@ class Rows:
         connections = list(self._connections)
         places = pa.array(np.frombuffer(self._places, np.int32))
         meanings = pa.array(np.frombuffer(self.meanings, np.uint8))
-        data = pa.py_buffer(self._packed)
+        data = pa.py_buffer(memoryview(self.room)[: self.size])
         # From one buffer: much faster than value by value.
         raw = pa.LargeBinaryArray.from_buffers(
             pa.large_binary(), count, [None, pa.py_buffer(ends), data]
@@ -186,6 +196,7 @@ class Tap:
         self._node = node
         self._overloaded = overloaded
         self._full: deque[Rows] = deque()
+        self._rooms: deque[bytearray] = deque(maxlen=MAX_ROOMS)
         self._handed_rows = self._handed_bytes = 0  # only the loop adds to these
         self._written_rows = self._written_bytes = 0  # and only the thread to these
         self._wanted = asyncio.Event()
@@ -242,7 +253,7 @@ class Tap:
             self._full.append(self.rows)
             self._handed_rows += len(self.rows)
             self._handed_bytes += self.rows.size
-            self.rows = Rows()
+            self.rows = Rows(self._rooms.popleft() if self._rooms else None)
 
     async def _flush(self) -> None:
         loop = asyncio.get_running_loop()
@@ -265,6 +276,8 @@ class Tap:
         self._full.popleft()
         self._written_rows += len(rows)
         self._written_bytes += rows.size
+        if len(rows.room) <= 2 * FLUSH_BYTES:
+            self._rooms.append(rows.room)
 
     def _weigh(self) -> None:
         part = 2 if self.is_overloaded else 1
