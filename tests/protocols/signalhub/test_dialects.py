@@ -13,11 +13,9 @@ from wireloom.protocols.signalhub.dialects import (
     PACKED,
     Content,
     Dialect,
-    Forwarded,
     Letter,
     written,
 )
-from wireloom.protocols.signalhub.forwarding import marks
 from wireloom.protocols.signalhub.messages import Application
 
 PREFIX = b"00000000-0000-8000-8000-"
@@ -45,11 +43,6 @@ def test_a_letter_to_someone_is_a_message(
     address = written(target)[dialect.text]
     raw = letter.to(address, 0xABC)
     assert len(raw) == letter.size + len(address)
-    id_ = f"{PREFIX.decode()}{0xABC:012x}"
-    metadata = marks(hub, CARRIER, notes)
-    assert raw == dialect.write(
-        Forwarded(id_, source, target, "tell", answers, 5, type_, payload, metadata, ttl, None)
-    )
     assert codec.decode(raw) == Application(
         id="00000000-0000-8000-8000-000000000abc",
         from_=source,

@@ -1,4 +1,4 @@
-"""What is joined from parts is what the codec writes."""
+"""What is joined from parts is what is written otherwise."""
 
 from typing import Any
 
@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from support.strategies import JSON_VALUES
 from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.constants import DeliveryStatus
-from wireloom.protocols.signalhub.dialects import JSON, Forwarded, written
+from wireloom.protocols.signalhub.dialects import JSON, Content, written
 from wireloom.protocols.signalhub.envelope import Inner
 from wireloom.protocols.signalhub.exchange import DeliveryAckPayload
 from wireloom.protocols.signalhub.express import Express
-from wireloom.protocols.signalhub.forwarding import marks
 from wireloom.protocols.signalhub.messages import DeliveryAck
 
 HUB, SOURCE, TARGET = "@(hub/é)", '@(a/"quoted)', "@(b/\\)"
@@ -31,18 +30,15 @@ TIMES = st.integers(0, 1 << 43)
     number=NUMBERS,
     now_ms=TIMES,
 )
-def test_a_message_for_one_is_what_the_encoder_writes(
+def test_a_message_for_one_is_a_letter_to_one(
     payload: Any, type_: str, ttl: int | None, number: int, now_ms: int
 ) -> None:
     EXPRESS.at(now_ms)
     source, to = written(SOURCE)[True], written(TARGET)[True]
     inner = Inner(type=type_, payload=payload)
     raw = EXPRESS.message(number, source, to, inner, CARRIER.encode(), ttl)
-    about = marks(HUB, CARRIER, {})
-    id_ = f"{PREFIX}{number:012x}"
-    assert raw == JSON.write(
-        Forwarded(id_, SOURCE, TARGET, "tell", None, now_ms, type_, payload, about, ttl, None)
-    )
+    about = Content(type_, payload, None, now_ms, ttl, written(HUB), CARRIER, {})
+    assert raw == JSON.letter(PREFIX.encode(), written(SOURCE), about).to(to, number)
 
 
 @pytest.mark.parametrize("status", DeliveryStatus)

@@ -11,7 +11,7 @@ from wireloom.protocols.signalhub.constants import (
     ErrorCode,
 )
 from wireloom.protocols.signalhub.desk import Desk
-from wireloom.protocols.signalhub.dialects import Forwarded, written
+from wireloom.protocols.signalhub.dialects import written
 from wireloom.protocols.signalhub.directory import Directory, Registration
 from wireloom.protocols.signalhub.envelope import Inner
 from wireloom.protocols.signalhub.exchange import DeliveryAckPayload
@@ -21,7 +21,6 @@ from wireloom.protocols.signalhub.forwarding import (
     Forwarding,
     content,
     is_reserved,
-    marks,
     noted,
     remaining_ms,
 )
@@ -139,27 +138,16 @@ class Delivery:
     ) -> bytes:
         """What the recipient gets: the application's message in the hub's envelope (R34)."""
         desk, now_ms, inner = self._desk, self._desk.now_ms, message.payload.message
-        ttl = remaining_ms(expires_ms(message), now_ms)
-        notes = noted(message.metadata)
+        ends_ms, notes = expires_ms(message), noted(message.metadata)
+        desk.number += 1
         if there.text and not notes:
-            desk.number += 1
             source, to = connection.actor.written[True], target.written[True]
+            ttl = remaining_ms(ends_ms, now_ms)
             self._express.at(now_ms)
             return self._express.message(desk.number, source, to, inner, message.id.encode(), ttl)
-        forwarded = Forwarded(
-            desk.next_id(),
-            connection.address,
-            target.address,
-            "tell",
-            None,
-            now_ms,
-            inner.type,
-            inner.payload,
-            marks(desk.settings.address, message.id, notes),
-            ttl,
-            None,
-        )
-        return there.dialect.write(forwarded)
+        about = content(desk, inner, message.id, ends_ms, notes)
+        letter = there.dialect.letter(desk.id_head, connection.actor.written, about)
+        return letter.to(target.written[there.text], desk.number)
 
     def _acknowledge(self, connection: Connection, message: Send, status: DeliveryStatus) -> None:
         desk = self._desk

@@ -1,8 +1,7 @@
 """The two encodings that a hub answers in, and frames that differ in id and recipient only.
 
-A message to one is `Forwarded`, which is written as it stands. A message to a thousand
-subscribers is the same for all of them but for its `id` and `to`. The rest is written once, as a
-`Letter`; each recipient costs one splice.
+A message to a thousand subscribers is the same for all of them but for its `id` and `to`. The
+rest is written once, as a `Letter`; each recipient costs one splice.
 
 ```
 head   {"id":"4f0c…-          mid   ","from":"@(a/b)","to":        tail   ,"pattern":"tell",…}
@@ -63,32 +62,6 @@ class Letter(NamedTuple):
 
 Written = tuple[bytes, bytes]
 """A text in both encodings: packed at 0, JSON at 1, so that `Dialect.text` is the index."""
-
-
-class Marks(msgspec.Struct, rename="camel"):
-    """What the hub says of a message that it passes on."""
-
-    forwarded: bool
-    via: str
-    original_message_id: str
-
-
-class Forwarded(
-    msgspec.Struct, rename={"from_": "from", "correlation_id": "correlationId"}, gc=False
-):
-    """A message to one recipient: the fields of a letter, in their order."""
-
-    id: str
-    from_: str
-    to: str
-    pattern: str
-    correlation_id: str | None
-    timestamp: int
-    type: str
-    payload: Any
-    metadata: Marks | dict[str, Any]
-    ttl: int | None
-    signature: None
 
 
 class Content(msgspec.Struct, frozen=True, gc=False):

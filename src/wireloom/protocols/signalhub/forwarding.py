@@ -12,7 +12,6 @@ from wireloom.protocols.signalhub.dialects import (
     Content,
     Dialect,
     Letter,
-    Marks,
     Written,
 )
 from wireloom.protocols.signalhub.envelope import Inner
@@ -39,13 +38,6 @@ def noted(metadata: SendMetadata | UnsetType) -> dict[str, Any]:
         return _NO_NOTES
     notes = {"traceId": metadata.trace_id, "priority": metadata.priority}
     return {key: value for key, value in notes.items() if value is not UNSET}
-
-
-def marks(via: str, original: str, notes: dict[str, Any]) -> Marks | dict[str, Any]:
-    """The metadata of a message that the hub passes on."""
-    if not notes:
-        return Marks(True, via, original)  # noqa: FBT003
-    return {"forwarded": True, "via": via, "originalMessageId": original, **notes}
 
 
 def remaining_ms(ends_ms: int | None, now_ms: int) -> int | None:
