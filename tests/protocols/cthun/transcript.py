@@ -150,6 +150,10 @@ class Stage:
         self.timers.clear()
         self._boots += 1
         self.session = BrokerSession(self.settings, f"boot {self._boots}")
+        self.restores()
+
+    def restores(self) -> None:
+        """The session takes up what was stored."""
         records = [Store(*key, value) for key, value in self.records.items()]
         self._perform(self.session.restore(records, self.now_ms))
 
@@ -206,6 +210,11 @@ class Stage:
     def handle(self, event: Event) -> None:
         """Tells the session; holds it to its contract; does what it wants."""
         commands = singly(self.session.handle(event, self.now_ms))
+        self.checks(event, commands)
+        self._perform(commands)
+
+    def checks(self, event: Event | None, commands: Sequence[Command]) -> None:
+        """Holds the session to its contract, and notes what became of the frame."""
         conclusions = [command for command in commands if isinstance(command, Conclude)]
         assert len(conclusions) == isinstance(event, FrameReceived)
         for conclusion in conclusions:
@@ -213,7 +222,6 @@ class Stage:
         kinds = [type(command) for command in commands]
         assert Send not in kinds[: kinds.index(Conclude)] if conclusions else True
         self.conclusions += conclusions
-        self._perform(commands)
 
     def concludes(
         self, outcome: str, reason: str | None = None, *, peer: object = None

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.signalhub.samples import SAMPLES
-from protocols.signalhub.transcript import BEGIN_MS, SECRET, Transcript, note
+from protocols.signalhub.transcript import BEGIN_MS, SECRET, Client, Transcript, note
 from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.messages import TYPES
 from wireloom.protocols.signalhub.session import HubSession
@@ -45,17 +45,18 @@ TO_HUB = {
 }
 
 
-def fresh(name: str, hub: Transcript) -> bytes:
-    """The sample of a type, made now."""
+def fresh(name: str, client: Client) -> bytes:
+    """The sample of a type, made now, in the client's encoding."""
     message: Any = SAMPLES[name]
-    return codec.encode(msgspec.structs.replace(message, timestamp=hub.now_ms))
+    encode = codec.encode_msgpack if client.packed else codec.encode
+    return encode(msgspec.structs.replace(message, timestamp=client.hub.now_ms))
 
 
 @pytest.mark.parametrize("name", sorted(TYPES.keys() - {"hub:connect"}))
 def test_nothing_but_a_connect_is_taken_before_the_connection_is_open(name: str) -> None:
     hub = Transcript()
     ada = hub.stranger(ADA)
-    ada.sends(fresh(name, hub))
+    ada.sends(fresh(name, ada))
     ada.hears("hub:unauthorized", payload__action=name)
     hub.concludes("rejected", "unauthenticated")
     ada.connects()
@@ -66,7 +67,7 @@ def test_nothing_but_a_connect_is_taken_before_the_connection_is_open(name: str)
 def test_every_type_that_clients_send_is_handled(name: str) -> None:
     hub = Transcript()
     ada = hub.client(ADA)
-    ada.sends(fresh(name, hub))
+    ada.sends(fresh(name, ada))
     assert hub.conclusions[-1].type == name
     assert hub.conclusions[-1].reason in {None, "unauthorized", "unknown_destination"}
     assert hub.conclusions[-1].peer == ADA
@@ -76,7 +77,7 @@ def test_every_type_that_clients_send_is_handled(name: str) -> None:
 def test_what_only_a_hub_says_is_unauthorized_from_a_client(name: str) -> None:
     hub = Transcript()
     ada = hub.client(ADA)
-    ada.sends(fresh(name, hub))
+    ada.sends(fresh(name, ada))
     ada.hears("hub:unauthorized", payload__action=name)
     hub.concludes("rejected", "unauthorized")
 
@@ -361,7 +362,7 @@ def test_the_queue_tells_its_depth_rate_and_thresholds() -> None:
 def test_a_connection_is_answered_in_the_encoding_of_its_connect() -> None:
     hub = Transcript()
     ada = hub.client(ADA, packed=True)
-    ada.sends(codec.encode(codec.decode(fresh("hub:heartbeat", hub))))
+    ada.sends(codec.encode(codec.decode(fresh("hub:heartbeat", ada))))
     ada.hears("hub:heartbeat_ack")
 
 

@@ -1,0 +1,37 @@
+"""All that the broker's transcripts say, once more on real sockets."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from live.wired import WiredStage
+from protocols.cthun import test_delivery, test_session
+from wireloom.protocols.cthun.settings import BrokerSettings
+
+SCENARIOS: tuple[ModuleType, ...] = (test_delivery, test_session)
+
+for module in SCENARIOS:
+    for name, test in list(vars(module).items()):
+        if name.startswith("test_"):
+            globals()[f"{module.__name__.rpartition('.')[2]}__{name.removeprefix('test_')}"] = test
+del module, name, test
+
+
+@pytest.fixture(autouse=True)
+def wired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Puts sockets between the brokers of a scenario and their clients."""
+    brokers: list[WiredStage] = []
+
+    def made(*settings: BrokerSettings) -> WiredStage:
+        folder = tmp_path / str(len(brokers))
+        folder.mkdir()
+        brokers.append(WiredStage(folder, *settings))
+        return brokers[-1]
+
+    for scenarios in SCENARIOS:
+        monkeypatch.setattr(scenarios, "Stage", made)
+    yield
+    for broker in brokers:
+        broker.wire.close()

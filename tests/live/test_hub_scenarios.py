@@ -1,0 +1,65 @@
+"""All that the hub's transcripts say, once more on real sockets, in JSON and in MessagePack."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from live.wired import WiredTranscript
+from protocols.signalhub import (
+    test_delivery,
+    test_discovery,
+    test_fanout,
+    test_reception,
+    test_recovery,
+    test_session,
+)
+
+SCENARIOS: tuple[ModuleType, ...] = (
+    test_delivery,
+    test_discovery,
+    test_fanout,
+    test_reception,
+    test_recovery,
+    test_session,
+)
+
+JSON_ONLY = {
+    "test_delivery__what_waits_survives_a_crash",
+    "test_delivery__a_number_that_the_targets_encoding_has_not_got_is_an_error",
+    "test_delivery__a_parcel_that_the_targets_encoding_cannot_carry_is_given_up",
+    "test_fanout__a_subscriber_whose_encoding_cannot_carry_it_is_not_counted",
+    "test_fanout__an_actor_with_unfit_encoding_counts_as_failed",
+    "test_reception__who_does_not_connect_in_time_is_closed",
+    "test_reception__a_stopping_hub_says_goodbye_to_all",
+}
+"""Numbers that only JSON has, and clients that have said nothing yet, whom a hub tells in JSON."""
+
+for module in SCENARIOS:
+    for name, test in list(vars(module).items()):
+        if name.startswith("test_"):
+            globals()[f"{module.__name__.rpartition('.')[2]}__{name.removeprefix('test_')}"] = test
+del module, name, test
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["json", "msgpack"])
+def wired(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Puts sockets between the hubs of a scenario and their clients."""
+    if request.param and request.node.originalname in JSON_ONLY:
+        pytest.skip("it is about JSON")
+    hubs: list[WiredTranscript] = []
+
+    def made(**settings: object) -> WiredTranscript:
+        folder = tmp_path / str(len(hubs))
+        folder.mkdir()
+        hubs.append(WiredTranscript(folder, packed=request.param, **settings))
+        return hubs[-1]
+
+    for scenarios in SCENARIOS:
+        monkeypatch.setattr(scenarios, "Transcript", made)
+    yield
+    for hub in hubs:
+        hub.wire.close()
