@@ -12,7 +12,7 @@ promises on the wire, it can keep after a crash.
 A `FrameReceived` is answered with exactly one `Conclude`: every frame has one outcome.
 
 Events and commands are made and forgotten with every frame. They are structs of which the garbage
-collector keeps no list: nothing is made faster, and nothing that they hold leads back to them.
+collector keeps no list: nothing else is made as fast, and nothing they hold leads back to them.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
