@@ -6,17 +6,13 @@ from types import ModuleType
 
 import pytest
 
-from live.wired import WiredStage
+from live.wired import WiredStage, scenarios
 from protocols.cthun import test_delivery, test_session
 from wireloom.protocols.cthun.settings import BrokerSettings
 
 SCENARIOS: tuple[ModuleType, ...] = (test_delivery, test_session)
 
-for module in SCENARIOS:
-    for name, test in list(vars(module).items()):
-        if name.startswith("test_"):
-            globals()[f"{module.__name__.rpartition('.')[2]}__{name.removeprefix('test_')}"] = test
-del module, name, test
+globals().update(scenarios(SCENARIOS))
 
 
 @pytest.fixture(autouse=True)
@@ -30,8 +26,8 @@ def wired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         brokers.append(WiredStage(folder, *settings))
         return brokers[-1]
 
-    for scenarios in SCENARIOS:
-        monkeypatch.setattr(scenarios, "Stage", made)
+    for module in SCENARIOS:
+        monkeypatch.setattr(module, "Stage", made)
     yield
     for broker in brokers:
         broker.wire.close()

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from live.wired import WiredTranscript
+from live.wired import WiredTranscript, scenarios
 from protocols.signalhub import (
     test_delivery,
     test_discovery,
@@ -36,11 +36,7 @@ JSON_ONLY = {
 }
 """Numbers that only JSON has, and clients that have said nothing yet, whom a hub tells in JSON."""
 
-for module in SCENARIOS:
-    for name, test in list(vars(module).items()):
-        if name.startswith("test_"):
-            globals()[f"{module.__name__.rpartition('.')[2]}__{name.removeprefix('test_')}"] = test
-del module, name, test
+globals().update(scenarios(SCENARIOS))
 
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["json", "msgpack"])
@@ -58,8 +54,8 @@ def wired(
         hubs.append(WiredTranscript(folder, packed=request.param, **settings))
         return hubs[-1]
 
-    for scenarios in SCENARIOS:
-        monkeypatch.setattr(scenarios, "Transcript", made)
+    for module in SCENARIOS:
+        monkeypatch.setattr(module, "Transcript", made)
     yield
     for hub in hubs:
         hub.wire.close()

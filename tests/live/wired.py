@@ -9,10 +9,11 @@ passes at once: the session hears of its timers from the test.
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
+from types import ModuleType
 from typing import Any, Protocol
 
 import pytest
@@ -55,6 +56,16 @@ PATIENCE = 10.0
 LIMITS = LinkLimits(
     ping_seconds=3_600, close_seconds=2, max_frame_size=80 << 20, max_backlog_bytes=1 << 30
 )
+
+
+def scenarios(modules: Iterable[ModuleType]) -> dict[str, Any]:
+    """The tests of some modules, by names that tell the modules too."""
+    return {
+        f"{module.__name__.rpartition('.')[2]}__{name.removeprefix('test_')}": test
+        for module in modules
+        for name, test in vars(module).items()
+        if name.startswith("test_")
+    }
 
 
 class Observer(Protocol):
@@ -183,7 +194,6 @@ class Wire:
 
     def opens(self, event: Opened) -> None:
         """A client connects."""
-
         assert self._session is not None
         self._session.identity = event.identity
         self._driver._next_line = event.line
@@ -224,7 +234,6 @@ class Wire:
 
     def tells(self, event: Event) -> None:
         """The session hears of something that did not come from a socket."""
-
         assert self._session is not None
         self._session.told = event
         self._call(lambda: self._driver._handle(event))
