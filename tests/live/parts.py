@@ -19,12 +19,14 @@ from wireloom.live.store import RecordStore, StoreError
 from wireloom.live.tap import Tap
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
+    Admit,
     Close,
     Command,
     Conclude,
     Event,
     Forget,
     FrameReceived,
+    FrameRefused,
     Line,
     Opened,
     Send,
@@ -41,8 +43,8 @@ class EchoSession:
     """Says back what it hears; some words make it do something else.
 
     `keep X` stores, then answers; `drop X` forgets, then answers; `wake N` sets a timer for N
-    ms from now; `name X` gives the peer a name; `bye N` closes; `fail` raises; `mute` gives no
-    outcome; `bad` is refused; `all X` goes to everyone.
+    ms from now; `name X` gives the peer a name; `admit` admits it; `bye N` closes; `fail` raises;
+    `mute` gives no outcome; `bad` is refused; `all X` goes to everyone.
     """
 
     def __init__(self) -> None:
@@ -61,6 +63,8 @@ class EchoSession:
         match event:
             case FrameReceived(line, raw, text):
                 return self._on_frame(line, raw, text, now_ms)
+            case FrameRefused(line):
+                return [Conclude(Outcome.REJECTED, Reason.TOO_LARGE), Send(line, b"too large")]
             case Opened(line):
                 self.lines[line] = None
             case TimerFired((int(line), bytes(raw))):
@@ -82,6 +86,8 @@ class EchoSession:
                 return [TAKEN, WakeAt((line, raw), now_ms + int(rest))]
             case b"name":
                 return [echo, replace(TAKEN, peer=rest.decode())]
+            case b"admit":
+                return [TAKEN, Admit(line), echo]
             case b"bye":
                 return [TAKEN, echo, Close(line, int(rest), "as you like")]
             case b"fail":

@@ -25,6 +25,7 @@ from wireloom.wire.session import (
     Event,
     Forget,
     FrameReceived,
+    FrameRefused,
     Opened,
     Requested,
     Send,
@@ -554,3 +555,36 @@ def test_every_frame_is_captured_with_its_outcome(tmp_path: Path, is_kept: bool)
     ]
     assert sorted(rows, key=repr) == sorted(expected, key=repr)
     assert {(one.node, one.protocol, one.link) for one in frames} == {("n1", "echo", "pipe")}
+
+
+def rows(
+    folder: Path, *events: FrameReceived | FrameRefused
+) -> list[tuple[str, str | None, bytes]]:
+    """What is captured of what comes in on one line."""
+
+    async def main() -> None:
+        tap = Tap(CaptureWriter(folder / "captures", "n1"), "n1", overloaded=lambda _: None)
+        async with running(EchoSession(), folder, tap=tap) as driver:
+            opened(driver)
+            for event in events:
+                if isinstance(event, FrameReceived):
+                    driver.received(event)
+                else:
+                    driver.refused(event)
+        tap.close()
+
+    uvloop.run(main())
+    frames = captured(folder / "captures")
+    return [(str(one.outcome), one.reason, one.raw) for one in frames if one.direction == "in"]
+
+
+def test_a_frame_that_the_link_refused_is_captured_with_what_came_of_it(tmp_path: Path) -> None:
+    event = FrameRefused(1, 3_000_000, b"its head", text=True, limit=2_000_000)
+    assert rows(tmp_path, event) == [("rejected", "too_large", b"its head")]
+
+
+def test_of_a_strangers_frame_the_beginning_is_captured(tmp_path: Path) -> None:
+    long = b"x" * 5_000
+    admitted = b"admit " + long
+    frames = (FrameReceived(1, raw) for raw in (long, admitted, long))
+    assert [raw for _, _, raw in rows(tmp_path, *frames)] == [long[:4_096], admitted, long]

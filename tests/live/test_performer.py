@@ -6,13 +6,16 @@ from typing import Any
 from live.parts import Pipe
 from wireloom.live.metrics import Meters
 from wireloom.live.performer import Performer
+from wireloom.live.tap import COMPOSED, Rows
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
+    Admit,
     Close,
     Command,
     Conclude,
     Deliver,
     Forget,
+    Record,
     Send,
     Spread,
     Store,
@@ -34,13 +37,13 @@ class Ledger:
 class Stage:
     """A performer with two connections, on lines 1 and 2."""
 
-    def __init__(self) -> None:
+    def __init__(self, tap: Any = None) -> None:
         self.store = Ledger()
         self.delivered: list[object] = []
         self.meters = Meters()
         store: Any = self.store
         self.performer = Performer(
-            "echo", store=store, tap=None, meters=self.meters, deliver=self.delivered.append
+            "echo", store=store, tap=tap, meters=self.meters, deliver=self.delivered.append
         )
         self.pipes = [Pipe(self), Pipe(self)]
         for line, pipe in enumerate(self.pipes, 1):
@@ -173,3 +176,25 @@ def test_who_spoke_is_named_and_its_frame_has_the_first_outcome_that_is_given() 
     }
     assert stage.pipes[0].name == "alice"
     assert stage.performer.spoke == {stage.pipes[0]}
+
+
+def test_a_connection_is_admitted() -> None:
+    stage = Stage()
+    stage.do(Admit(2), Admit(9))
+    assert [pipe.is_admitted for pipe in stage.pipes] == [False, True]
+
+
+class Rolls:
+    """Stands in for the capture."""
+
+    def __init__(self) -> None:
+        self.rows = Rows()
+
+
+def test_a_record_is_captured_and_leaves_on_no_line() -> None:
+    rolls = Rolls()
+    stage = Stage(rolls)
+    stage.do(Record(b"too late", "alice"))
+    assert stage.left() == [[], []]
+    assert (rolls.rows.frames, list(rolls.rows.meanings)) == ([b"too late"], [COMPOSED])
+    Stage().do(Record(b"nobody captures", "alice"))

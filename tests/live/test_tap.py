@@ -14,7 +14,7 @@ from wireloom.capture.record import to_batch as captured_batch
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live import tap as module
 from wireloom.live.links.connection import Connection
-from wireloom.live.tap import CAME, LEFT, Rows, Tap
+from wireloom.live.tap import CAME, COMPOSED, LEFT, Absent, Rows, Tap
 from wireloom.wire.outcome import Outcome, Reason
 
 
@@ -102,6 +102,17 @@ def test_rows_are_what_the_log_expects() -> None:
     (batch,) = rows.batches("n", first_sequence=7)
     assert batch.equals(captured_batch(frames, first_sequence=7))
     assert rows.size == 12
+
+
+def test_what_was_composed_for_somebody_who_is_away_is_a_local_row() -> None:
+    rows = Rows()
+    rows.add(Absent("echo", "alice"), COMPOSED, b"too late")
+    rows.at(1_000)
+    rows.pack()
+    (batch,) = rows.batches("n", first_sequence=0)
+    (row,) = batch.to_pylist()
+    assert (row["protocol"], row["direction"], row["peer"]) == ("echo", "local", "alice")
+    assert (row["link"], row["outcome"], row["raw"]) == ("local", None, b"too late")
 
 
 def test_every_outcome_and_every_reason_has_a_meaning() -> None:

@@ -44,6 +44,7 @@ from wireloom.wire.session import (
     Congested,
     Event,
     FrameReceived,
+    FrameRefused,
     Opened,
     Send,
     Session,
@@ -336,7 +337,8 @@ class WiredTranscript(Transcript):
 
     def observes(self, event: Event | None, commands: Sequence[Command]) -> None:
         outcomes = [one for one in commands if isinstance(one, Conclude)]
-        assert len(outcomes) == isinstance(event, FrameReceived)
+        assert len(outcomes) == isinstance(event, FrameReceived | FrameRefused)
+        self.commands = list(commands)
         if isinstance(event, Closed):
             self.clients.pop(event.line, None)
         for command in commands:

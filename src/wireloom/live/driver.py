@@ -29,6 +29,7 @@ from wireloom.wire.session import (
     Conclude,
     Event,
     FrameReceived,
+    FrameRefused,
     Opened,
     Requested,
     Session,
@@ -141,6 +142,10 @@ class Driver:
             self._begin_turn()
         elif len(event.raw) > LARGE or len(came) > MANY:
             self.catch_up()
+
+    def refused(self, event: FrameRefused) -> None:
+        """A frame above the limit began to come in."""
+        self._handle(event)
 
     def catch_up(self) -> None:
         """Handles all that came, unless that is being done."""
@@ -255,6 +260,8 @@ class Driver:
                 source = connections.get(event.line)
                 if source is None:
                     continue
+            elif type(event) is FrameRefused:
+                raw, source = event.head, connections.get(event.line)
             try:
                 commands = handle(event, now_ms)
             except Exception:
@@ -265,7 +272,7 @@ class Driver:
         """What is done about an event that the session failed on."""
         self._meters.faults += 1
         _log.exception("%s: %s was not handled", self._protocol, type(event).__name__)
-        if isinstance(event, FrameReceived):
+        if isinstance(event, FrameReceived | FrameRefused):
             return (
                 Conclude(Outcome.REJECTED, Reason.INTERNAL),
                 Close(event.line, INTERNAL_ERROR, "internal error"),

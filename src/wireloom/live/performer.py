@@ -11,18 +11,20 @@ from typing import Final
 from wireloom.live.links.connection import Connection
 from wireloom.live.metrics import Meters
 from wireloom.live.store import RecordStore
-from wireloom.live.tap import LEFT, Tap, came
+from wireloom.live.tap import COMPOSED, LEFT, Absent, Tap, came
 from wireloom.live.timers import Timers
 from wireloom.live.waiting import Waiting
 from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import (
     UNCONCLUDED,
+    Admit,
     Close,
     Command,
     Conclude,
     Deliver,
     Forget,
     Line,
+    Record,
     Send,
     Spread,
     Store,
@@ -34,6 +36,10 @@ Answer = tuple[Sequence[Command], Connection | None, bytes]
 
 _counted: Final = attrgetter("type", "outcome", "reason")
 """What frames that came in are counted by."""
+
+STRANGER_CAPTURED: Final = 4 * 1024
+"""Bytes of a frame that are captured while the session does not know who sent it: whoever connects
+shall not fill the disk."""
 
 _REMEMBERED: Final = 16
 """Spreads whose connections are remembered; all are forgotten when there are more."""
@@ -109,7 +115,8 @@ class Performer:
                 sources.append(source)
                 concluded.append(conclusion)
                 if rows is not None:
-                    rows.add(source, came(conclusion), raw)
+                    shown = raw if source.is_admitted else raw[:STRANGER_CAPTURED]
+                    rows.add(source, came(conclusion), shown)
         self._meters.sent.update(sent)
         self._conclude(sources, concluded)
         if rows is not None:
@@ -171,6 +178,10 @@ class Performer:
                 self.timers.set(timer, at_ms)
             case Close():
                 self._put(command, ticket)
+            case Admit(line) if line in self.connections:
+                self.connections[line].is_admitted = True
+            case Record(raw, peer) if self._tap is not None:
+                self._tap.rows.add(Absent(self._protocol, peer), COMPOSED, raw)
             case Deliver(item) if ticket or self.waiting.has_items:
                 self.waiting.add_item(ticket, item)
             case Deliver(item):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -46,6 +46,7 @@ MEANINGS: Final = (
     *((Direction.OUT, outcome, None) for outcome in (None, *Outcome)),
     *((Direction.IN, outcome, None) for outcome in Outcome),
     *((Direction.IN, Outcome.REJECTED, reason) for reason in Reason),
+    (Direction.LOCAL, None, None),
 )
 """All that a row can say of a frame: which way, what became of it, why. Rows have the number."""
 
@@ -57,6 +58,9 @@ CAME: Final = {
 }
 """The meaning of a frame that came in, by its outcome and the reason."""
 
+COMPOSED: Final = len(MEANINGS) - 1
+"""The meaning of a frame that was composed here and left for nobody."""
+
 _log: Final = logging.getLogger(__name__)
 
 
@@ -64,6 +68,14 @@ def came(conclusion: Conclude) -> int:
     """The meaning of a frame that came in; a reason counts only where something was rejected."""
     outcome = conclusion.outcome
     return CAME.get((outcome, conclusion.reason), CAME[outcome, None])
+
+
+class Absent(NamedTuple):
+    """Stands for the connection of a frame that was composed for a peer who is not there."""
+
+    protocol: str
+    name: str
+    link: str = "local"
 
 
 class Rows:
@@ -82,7 +94,7 @@ class Rows:
         self.frames: list[bytes] = []
         self._places = array("i")
         """Where in the next one the frame's connection stands."""
-        self._connections: dict[Connection, int] = {}
+        self._connections: dict[Connection | Absent, int] = {}
         self._groups: dict[int, tuple[list[Connection], array[int]]] = {}
         """Lists of connections and their places, by identity."""
         self._sizes: list[np.ndarray[Any, Any]] = []
@@ -93,7 +105,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.meanings)
 
-    def add(self, connection: Connection, meaning: int, frame: bytes) -> None:
+    def add(self, connection: Connection | Absent, meaning: int, frame: bytes) -> None:
         """Adds a frame."""
         self._places.append(self._place(connection))
         self.meanings.append(meaning)
@@ -109,7 +121,7 @@ class Rows:
         self.meanings += bytes((meaning,)) * len(frames)
         self.frames += frames
 
-    def _place(self, connection: Connection) -> int:
+    def _place(self, connection: Connection | Absent) -> int:
         return self._connections.setdefault(connection, len(self._connections))
 
     def at(self, now: int) -> None:

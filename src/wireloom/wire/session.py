@@ -9,7 +9,8 @@ Commands are performed in their order. What a `Store` or `Forget` writes is on d
 any later `Send`, `Spread`, `Close` or `Deliver` of the same answer is performed: what a session
 promises on the wire, it can keep after a crash.
 
-A `FrameReceived` is answered with exactly one `Conclude`: every frame has one outcome.
+A `FrameReceived` or `FrameRefused` is answered with exactly one `Conclude`: every frame has one
+outcome.
 
 Events and commands are made and forgotten with every frame. They are structs of which the garbage
 collector keeps no list: nothing else is made as fast, and nothing they hold leads back to them.
@@ -47,6 +48,26 @@ class FrameReceived(Struct, frozen=True, gc=False):
     raw: bytes
     text: bool = False
     """Whether the transport calls it text."""
+
+
+class FrameRefused(Struct, frozen=True, gc=False):
+    """A frame above the connection's limit began to come in; the link does not read it.
+
+    The session answers it like a frame. Then the link ends the connection with 1009.
+    """
+
+    line: Line
+    size: int
+    """Bytes of the frame, as its header tells; of a message in parts, those of all so far."""
+
+    head: bytes
+    """What had come of it, 1 KiB at most."""
+
+    text: bool
+    """Whether the transport calls it text."""
+
+    limit: int
+    """The most bytes that a frame on this connection may have now."""
 
 
 class Alive(Struct, frozen=True, gc=False):
@@ -88,7 +109,17 @@ class Stopping(Struct, frozen=True, gc=False):
     """The process is about to end in good order."""
 
 
-Event = Opened | FrameReceived | Alive | Congested | Closed | TimerFired | Requested | Stopping
+Event = (
+    Opened
+    | FrameReceived
+    | FrameRefused
+    | Alive
+    | Congested
+    | Closed
+    | TimerFired
+    | Requested
+    | Stopping
+)
 
 
 class Send(Struct, frozen=True, gc=False):
@@ -112,6 +143,20 @@ class Spread(Struct, frozen=True, gc=False):
 
     text: bool = False
     outcome: Outcome | None = None
+
+
+class Record(Struct, frozen=True, gc=False):
+    """A frame was composed for a peer that is not there: it is captured as `local`, not sent."""
+
+    raw: bytes
+    peer: str
+    """Whom it is for, by the protocol's own name."""
+
+
+class Admit(Struct, frozen=True, gc=False):
+    """The session knows who is there: what holds for strangers on a connection ends."""
+
+    line: Line
 
 
 class Close(Struct, frozen=True, gc=False):
@@ -167,7 +212,7 @@ class Conclude(Struct, frozen=True, gc=False):
 UNCONCLUDED: Final = Conclude(Outcome.REJECTED, Reason.INTERNAL)
 """For a frame whose session broke the rule that every frame has an outcome."""
 
-Command = Send | Spread | Close | WakeAt | Store | Forget | Deliver | Conclude
+Command = Send | Spread | Record | Admit | Close | WakeAt | Store | Forget | Deliver | Conclude
 
 
 class Session(Protocol):

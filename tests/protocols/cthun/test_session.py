@@ -27,11 +27,13 @@ from wireloom.protocols.cthun.settings import BrokerSettings
 from wireloom.protocols.cthun.times import text_of
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
+    Admit,
     Alive,
     Closed,
     Conclude,
     Congested,
     FrameReceived,
+    FrameRefused,
     Opened,
     Requested,
     Send,
@@ -164,6 +166,26 @@ def test_an_association_that_has_expired_is_refused() -> None:
     reason = "Message expired"
     alice.hears(AssociateResponse(id=stage.request_id, success=False, reason=reason))
     alice.is_cut(4002, "association unsuccessful")
+
+
+def test_an_association_admits_the_client() -> None:
+    stage = Stage()
+    alice = stage.opens("alice")
+    alice.sends(b"nonsense")
+    assert Admit(alice.number) not in stage.commands
+    alice.associates()
+    assert Admit(alice.number) in stage.commands
+
+
+def test_a_frame_that_the_link_did_not_read_is_answered() -> None:
+    stage = Stage()
+    alice = stage.opens("alice")
+    stage.handle(FrameRefused(alice.number, 70_000, b"\x01", text=False, limit=65_536))
+    stage.concludes("rejected", "too_large")
+    alice.hears_error("Could not decode message")
+    alice.leaves()
+    stage.handle(FrameRefused(alice.number, 70_000, b"\x01", text=False, limit=65_536))
+    stage.concludes("rejected", "unauthenticated")
 
 
 def test_a_uri_has_a_bounded_length() -> None:

@@ -42,6 +42,7 @@ from wireloom.wire.session import (
     Event,
     Forget,
     FrameReceived,
+    FrameRefused,
     Opened,
     Send,
     Store,
@@ -216,7 +217,7 @@ class Stage:
     def checks(self, event: Event | None, commands: Sequence[Command]) -> None:
         """Holds the session to its contract, and notes what became of the frame."""
         conclusions = [command for command in commands if isinstance(command, Conclude)]
-        assert len(conclusions) == isinstance(event, FrameReceived)
+        assert len(conclusions) == isinstance(event, FrameReceived | FrameRefused)
         for conclusion in conclusions:
             assert (conclusion.reason is not None) == (conclusion.outcome is Outcome.REJECTED)
         kinds = [type(command) for command in commands]

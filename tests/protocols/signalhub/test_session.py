@@ -16,10 +16,12 @@ from wireloom.protocols.signalhub.session import HubSession
 from wireloom.protocols.signalhub.settings import HubSettings, Rate
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
+    Admit,
     Closed,
     Conclude,
     Congested,
     FrameReceived,
+    FrameRefused,
     Opened,
     Requested,
     Send,
@@ -163,6 +165,41 @@ def test_a_frame_too_large_to_be_read_has_no_request() -> None:
     ada = hub.client(ADA)
     ada.sends(b"x" * 1_048_577)
     ada.hears("hub:message_too_large", correlationId="00000000-0000-0000-0000-000000000000")
+
+
+def test_a_frame_that_the_link_did_not_read_is_answered_with_its_size() -> None:
+    hub = Transcript()
+    ada = hub.client(ADA)
+    head = b'{"type":"hub:send","id":"00000000-0000-4000-8000-000000000009","payload":"xxx'
+    hub.happens(FrameRefused(ada.line, 3_000_000, head, text=True, limit=2_097_152))
+    ada.hears(
+        "hub:message_too_large",
+        correlationId="00000000-0000-4000-8000-000000000009",
+        payload={"messageSize": 3_000_000, "maxSize": 1_048_576},
+    )
+    hub.concludes("rejected", "too_large")
+
+
+def test_a_stranger_hears_the_limit_that_holds_for_it() -> None:
+    hub = Transcript()
+    ada = hub.stranger("@(line/1)", packed=True)
+    hub.happens(FrameRefused(ada.line, 70_000, b"\x8b\xa4type", text=False, limit=65_536))
+    ada.hears("hub:message_too_large", payload={"messageSize": 70_000, "maxSize": 65_536})
+    hub.concludes("rejected", "too_large")
+
+
+def test_a_frame_too_large_on_a_line_that_has_ended_is_refused_without_a_word() -> None:
+    hub = Transcript()
+    hub.happens(FrameRefused(9, 70_000, b"", text=False, limit=65_536))
+    hub.concludes("rejected", "unauthenticated")
+
+
+def test_a_client_is_admitted_once_it_is_known() -> None:
+    hub = Transcript()
+    ada = hub.stranger(ADA)
+    assert Admit(ada.line) not in hub.commands
+    ada.connects()
+    assert Admit(ada.line) in hub.commands
 
 
 def test_faults_are_answered_and_too_many_of_them_end_the_connection() -> None:

@@ -35,6 +35,7 @@ from wireloom.wire.session import (
     Event,
     Forget,
     FrameReceived,
+    FrameRefused,
     Opened,
     Send,
     Stopping,
@@ -71,6 +72,7 @@ class Transcript:
         self.timers: dict[Hashable, int] = {}
         self.stored: dict[tuple[str, str], bytes] = {}
         self.conclusions: deque[Conclude] = deque()
+        self.commands: list[Command] = []
         self.ids = itertools.count(1)
         self.lines = itertools.count(1)
         self.begins()
@@ -107,9 +109,9 @@ class Transcript:
 
     def happens(self, event: Event) -> None:
         """Tells the hub of an event and performs what it wants."""
-        commands = singly(self.session.handle(event, self.now_ms))
+        commands = self.commands = singly(self.session.handle(event, self.now_ms))
         outcomes = [one for one in commands if isinstance(one, Conclude)]
-        assert len(outcomes) == isinstance(event, FrameReceived)
+        assert len(outcomes) == isinstance(event, FrameReceived | FrameRefused)
         self.performs(commands)
 
     def performs(self, commands: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
-from wireloom.wire.session import Close, FrameReceived, Line, Send
+from wireloom.wire.session import Close, FrameReceived, FrameRefused, Line, Send
 
 ABNORMAL: Final = 1006
 """The code of a connection that ended without one."""
@@ -67,6 +67,10 @@ class Host(Protocol):
         """A whole frame came in; it may be handled later."""
         ...
 
+    def refused(self, event: FrameRefused) -> None:
+        """A frame above the limit began to come in; the link closes after this."""
+        ...
+
     def catch_up(self) -> None:
         """All that came in is to be handled before something else happens."""
         ...
@@ -110,6 +114,7 @@ class Connection(ABC):
         "held",
         "host",
         "identity",
+        "is_admitted",
         "is_cut",
         "limits",
         "line",
@@ -135,6 +140,9 @@ class Connection(ABC):
         self.identity: str | None = None
         self.token: str | None = None
         self.line: Line = 0
+        self.is_admitted = False
+        """Whether the session knows who is there."""
+
         self.is_cut = False
         self.held: deque[tuple[int, Send | Close]] = deque()
         """What waits for the store before it may be put, and what may not overtake that."""

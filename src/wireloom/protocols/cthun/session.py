@@ -32,6 +32,7 @@ from wireloom.protocols.cthun.uris import parse
 from wireloom.wire.errors import UnauthenticatedError, WireError
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
+    Admit,
     Alive,
     Closed,
     Command,
@@ -39,6 +40,7 @@ from wireloom.wire.session import (
     Congested,
     Event,
     FrameReceived,
+    FrameRefused,
     Line,
     Opened,
     Requested,
@@ -74,6 +76,7 @@ class BrokerSession:
         self._stopping = False
         self._handlers: dict[type[Event], Callable[[Any, int], Sequence[Command]]] = {
             Opened: self._on_opened,
+            FrameRefused: self._on_refused,
             Alive: self._on_alive,
             Congested: self._on_congested,
             Closed: self._on_closed,
@@ -121,6 +124,13 @@ class BrokerSession:
         if taken[2] is None:
             return self._delivery.take(client, taken, raw, now_ms)
         return self._take_unusual(client, taken, raw, now_ms)
+
+    def _on_refused(self, event: FrameRefused, now_ms: int) -> Sequence[Command]:
+        """Answers a frame that the link did not read because of its size."""
+        client = self._lines.get(event.line)
+        if client is None or client.state is _CLOSING:
+            return (Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED),)
+        return self._undecodable(client, Reason.TOO_LARGE, now_ms)
 
     def _take_unusual(
         self, client: Client, taken: Taken, raw: bytes, now_ms: int
@@ -199,6 +209,7 @@ class BrokerSession:
         client.associate(uri)
         self._inventory.add(uri, client)
         commands.append(WakeAt((LINE_TIMER, client.line), now_ms + self._settings.idle_timeout_ms))
+        commands.append(Admit(client.line))
         commands.append(Conclude(Outcome.ACCEPTED, None, uri, _REQUEST))
         response = AssociateResponse(id=envelope.id, success=True)
         commands += self._replies.tell(client, response, now_ms)

@@ -147,9 +147,19 @@ class Desk:
         self.fail(connection, code, text, answers=message.id, retryable=True, reason=detail)
         return self.refused(connection, Reason.QUEUE_FULL)
 
-    def too_large(self, connection: Connection, size: int, answers: str) -> Conclude:
-        """Refuses a frame that is too large, or would be when passed on."""
-        limit = self.settings.max_message_size
+    def too_large(
+        self, connection: Connection, size: int, answers: str, *, limit: int | None = None
+    ) -> Conclude:
+        """Refuses a frame that is too large, or would be when passed on.
+
+        Args:
+            connection: Where it came from.
+            size: How large it is.
+            answers: Its id.
+            limit: What the link grants the connection, where that is less than a message may have.
+        """
+        largest = self.settings.max_message_size
+        limit = largest if limit is None else min(limit, largest)
         payload = MessageTooLargePayload(message_size=size, max_size=limit)
         self.tell(connection, MessageTooLarge, payload, answers=answers)
         return self.refused(connection, Reason.TOO_LARGE)

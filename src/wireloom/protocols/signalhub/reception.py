@@ -45,7 +45,7 @@ from wireloom.protocols.signalhub.roster import Connection, State
 from wireloom.protocols.signalhub.topics import Topics
 from wireloom.wire.errors import UnauthenticatedError, UnsupportedVersionError, WireError
 from wireloom.wire.outcome import Reason
-from wireloom.wire.session import Close, Conclude, Congested, Line, Opened, WakeAt
+from wireloom.wire.session import Admit, Close, Conclude, Congested, Line, Opened, WakeAt
 
 LINE_TIMER: Final = "line"
 SLOW_TIMER: Final = "slow"
@@ -85,6 +85,7 @@ class Reception:
             return self._reject(connection, message, error)
         self._supersede(address)
         self.topics.refresh(self._roster.attach(connection, address))
+        self._desk.out.append(Admit(connection.line))
         self._welcome(connection, message)
         self._delivery.flush(connection)
         return connection.accepted

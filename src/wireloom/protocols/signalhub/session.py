@@ -70,6 +70,7 @@ from wireloom.wire.session import (
     Congested,
     Event,
     FrameReceived,
+    FrameRefused,
     Opened,
     Stopping,
     Store,
@@ -161,6 +162,8 @@ class HubSession:
         match event:
             case Opened():
                 self._reception.open(event)
+            case FrameRefused():
+                out.append(self._refuse(event))
             case Closed():
                 self._reception.close(event.line)
             case Congested():
@@ -202,6 +205,17 @@ class HubSession:
             return conclusion
         name = _NAMES.get(type(message))
         return Conclude(conclusion.outcome, conclusion.reason, conclusion.peer, name)
+
+    def _refuse(self, event: FrameRefused) -> Conclude:
+        """Says how large a frame is that the link did not read (R8)."""
+        connection = self._desk.roster.lines.get(event.line)
+        if connection is None or connection.state is _ENDED:
+            return Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED)
+        if connection.state is _OPENED:
+            packed = not event.text and layout.is_msgpack(event.head)
+            connection.speak(PACKED if packed else JSON)
+        answers = _claimed_id(event.head) or _NO_ID
+        return self._desk.too_large(connection, event.size, answers, limit=event.limit)
 
     def _connect(self, connection: Connection, message: SharedMessage) -> Conclude:
         """Takes nothing but a connect from a client that has not said who it is."""
