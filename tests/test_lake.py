@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import deltalake
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from support.lakes import write
 from wireloom.lake import Lake, LakeError
 
 
@@ -36,6 +40,88 @@ def test_only_queries_of_the_tables_are_answered(tables: Path, sql: str) -> None
         Lake(tables).query(sql)
 
 
+TRICKS = [
+    "COPY fates TO '{root}/x.csv'",
+    "EXPLAIN ANALYZE COPY fates TO '{root}/x.csv'",
+    "EXPLAIN (ANALYZE) COPY fates TO '{root}/x.csv'",
+    "explain analyze /* */ copy fates TO '{root}/x.csv'",
+    "WITH a AS (COPY fates TO '{root}/x.csv') SELECT 1",
+    "WITH a AS (COPY fates TO '{file}' (FORMAT parquet, USE_TMP_FILE false)) SELECT 1",
+    "EXPLAIN ANALYZE WITH a AS (COPY fates TO '{root}/x.csv') SELECT 1",
+    "SELECT * FROM (WITH a AS (COPY fates TO '{root}/x.csv') SELECT 1)",
+    "SELECT * FROM query('WITH a AS (COPY fates TO ''{root}/x.csv'') SELECT 1')",
+    "SELECT * FROM query('COPY fates TO ''{root}/x.csv''')",
+    "WITH a AS (INSERT INTO fates SELECT * FROM fates RETURNING 1) SELECT * FROM a",
+    "EXPLAIN ANALYZE CREATE TABLE t AS SELECT 1",
+    "ATTACH '{root}/x.db'",
+    "EXPORT DATABASE '{root}/x'",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "PRAGMA enable_profiling",
+    "CALL enable_logging(storage = 'file')",
+    "SET temp_directory = '{root}'",
+    "SET enable_external_access = true",
+    "PREPARE p AS SELECT 1",
+    "SELECT 1; COPY fates TO '{root}/x.csv'",
+    "SELECT * FROM read_csv('/etc/passwd')",
+    "SELECT * FROM read_text('/etc/passwd')",
+    "SELECT * FROM '/etc/passwd'",
+    "SELECT * FROM '{other}'",
+    "SELECT * FROM read_parquet('{root}/../*.parquet')",
+    "SELECT * FROM read_text('{root}/fates/_delta_log/00000000000000000000.json')",
+    "SELECT * FROM glob('{root}/**')",
+    "SELECT * FROM 'https://127.0.0.1:1/x.parquet'",
+    "SELECT * FROM sqlite_scan('{root}/x.db', 't')",
+    "SELECT * FROM duckdb_secrets()",
+    "SELECT * FROM enable_logging(storage = 'file')",
+]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables with one fate, and a file beside them."""
+    folder = tmp_path_factory.mktemp("small")
+    pq.write_table(pa.table({"a": [1]}), folder / "other.parquet")
+    return write(folder / "tables", fates=[{"protocol": "dtn", "message_id": "m"}])
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_a_query_writes_nowhere_and_reads_the_tables_alone(small: Path, trick: str) -> None:
+    root, other = small, small.parent / "other.parquet"
+    (file,) = (root / "fates").glob("*.parquet")
+    before = _bytes(root.parent)
+    with pytest.raises(LakeError):
+        list(Lake(root).query(trick.format(root=root, file=file, other=other)).rows())
+    assert _bytes(root.parent) == before
+    assert len(Lake(root).rows("SELECT * FROM fates")) == 1
+
+
+def _bytes(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "EXPLAIN SELECT * FROM fates",
+        "explain analyze SELECT 1",
+        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 5) FROM t",
+        "DESCRIBE fates",
+        "SUMMARIZE fates",
+        "SELECT 1 UNION ALL SELECT 2 ORDER BY 1",
+        "FROM fates",
+        "VALUES (1)",
+    ],
+)
+def test_queries_of_every_form_are_answered(small: Path, sql: str) -> None:
+    assert list(Lake(small).query(sql).rows())
+
+
+def test_a_query_that_does_not_fit_in_memory_leaves_nothing_on_disk(small: Path) -> None:
+    (row,) = Lake(small).rows("SELECT current_setting('temp_directory') AS place")
+    assert row["place"] == ""
+
+
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "missing"):
         with pytest.raises(LakeError, match="wireloom pipeline run"):
@@ -43,10 +129,23 @@ def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
-    import deltalake
-    import pyarrow as pa
-
     deltalake.DeltaTable.create(str(tmp_path / "empty"), pa.schema([("a", pa.int64())]))
     (tmp_path / "stray").mkdir()
     answer = Lake(tmp_path).query("SELECT * FROM empty")
     assert (answer.columns, list(answer.rows())) == (["a"], [])
+
+
+def test_tables_behind_a_url_are_read_by_arrow(tmp_path: Path) -> None:
+    rows = pa.table({"n": [1, 2], "at": pa.array([1, 2], pa.timestamp("us", "UTC"))})
+    deltalake.write_deltalake(str(tmp_path / "one"), rows)
+    deltalake.write_deltalake(str(tmp_path / "one"), rows, mode="append")
+    remote = Lake(f"file://{tmp_path}")
+    query = "SELECT * FROM one WHERE n = 2"
+    assert remote.rows(query) == Lake(tmp_path).rows(query) != []
+    with pytest.raises(LakeError):
+        remote.query("SELECT * FROM read_csv('/etc/passwd')")
+
+
+def test_a_place_that_cannot_be_reached_is_said() -> None:
+    with pytest.raises(LakeError, match="gopher://x cannot be read"):
+        Lake("gopher://x")

@@ -25,6 +25,20 @@ DOCS: Final = Path(__file__).parents[1] / "docs"
 BEGIN: Final = "<!-- generated: messages -->"
 END: Final = "<!-- end -->"
 MAX_TYPE: Final = 120
+COMMON_RULES: Final = """\
+| what holds for every command | |
+|---|---|
+| exit status 0 | all went well |
+| exit status 1 | something was refused, is damaged or failed |
+| exit status 2 | misuse: one sentence on standard error says what to do instead |
+| Ctrl-C | ends a command that goes on until then with the status 0, any other with 130 |
+| a reader that goes away (`… \\| head -1`) | ends a command without a word |
+| `-h` | shows the help of a command |
+| `WIRELOOM_DEBUG=1` | shows the traceback of a failure that nobody expected |
+
+`wireloom completion bash`, `zsh` or `fish` makes the Tab key complete commands, options and
+choices; its help says where to put what it prints.
+"""
 
 
 def main() -> None:
@@ -145,8 +159,9 @@ def cli_page() -> str:
     """docs/cli.md: the help of every command."""
     context = click.Context(wireloom, info_name="wireloom")
     blocks = ["# The command line", "", "Written by `make docs` from the commands themselves.", ""]
-    for names, command in commands(wireloom, context, ("wireloom",)):
-        sub = click.Context(command, info_name=" ".join(names))
+    blocks += [COMMON_RULES]
+    for names, command in [(("wireloom",), wireloom), *commands(wireloom, context, ("wireloom",))]:
+        sub = click.Context(command, info_name=" ".join(names), **wireloom.context_settings)
         blocks += [f"## {' '.join(names)}", "", "```", command.get_help(sub), "```", ""]
     return "\n".join(blocks)
 

@@ -1,20 +1,42 @@
 """Reading the tables without Spark: DuckDB on the file lists of the Delta logs.
 
-It starts in a fraction of a second and only reads: statements other than queries are refused,
-and files outside the tables are out of reach.
+It starts in a fraction of a second and only reads: statements other than queries are refused
+(a query may hide one in a WITH clause or behind EXPLAIN), all files but those of the tables are
+out of reach, no extension is fetched, and what does not fit in memory is not put on disk.
+
+Local files DuckDB opens by itself; those on object storage Arrow reads for it, with the
+credentials that the pipeline takes too.
 """
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
+import pyarrow.dataset as ds
 from deltalake import DeltaTable
-from deltalake.exceptions import TableNotFoundError
+from deltalake.exceptions import DeltaError, TableNotFoundError
 
-_ALLOWED: Final = frozenset({"SELECT", "EXPLAIN"})
+from wireloom.roots import Root
+
 _PORTION: Final = 10_000
+_EXPLAIN: Final = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
+_READING: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
+"""What a query may be made of. DuckDB takes COPY, INSERT and the like in a WITH clause too."""
+
+_SETTINGS: Final = {
+    "TimeZone": "'UTC'",
+    "temp_directory": "''",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "enable_external_access": "false",
+    "lock_configuration": "true",
+}
+"""In this order: the last ones forbid what the others need."""
 
 
 class LakeError(ValueError):
@@ -29,30 +51,41 @@ class Answer:
         self.columns = [str(column[0]) for column in cursor.description or ()]
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """One after the other."""
-        while portion := self._cursor.fetchmany(_PORTION):
-            yield from portion
+        """One after the other.
+
+        Raises:
+            LakeError: If the query fails at a later row.
+        """
+        try:
+            while portion := self._cursor.fetchmany(_PORTION):
+                yield from portion
+        except duckdb.Error as error:
+            raise LakeError(str(error)) from None
 
 
 class Lake:
     """The tables below one root, ready for queries.
 
     Args:
-        root: The folder of the tables.
+        place: The folder of the tables, or its URL on object storage.
 
     Raises:
-        LakeError: If there is no table.
+        LakeError: If there is no table, or the place cannot be reached.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, place: str | Path) -> None:
         self._db = duckdb.connect(":memory:")
-        self.names = [name for name in _names(root) if self._add(root, name)]
+        self._files: list[str] = []
+        try:
+            root = Root(place)
+            self.names = [name for name in _names(root) if self._add(root, name)]
+        except (OSError, ValueError, DeltaError) as error:
+            raise LakeError(f"{place} cannot be read: {error}") from None
         if not self.names:
-            raise LakeError(f"{root} holds no tables. Make them: wireloom pipeline run")
-        self._db.execute("SET TimeZone = 'UTC'")
-        self._db.execute(f"SET allowed_directories = ['{_quoted(str(root))}']")
-        self._db.execute("SET enable_external_access = false")
-        self._db.execute("SET lock_configuration = true")
+            raise LakeError(f"{place} holds no tables. Make them: wireloom pipeline run")
+        self._db.execute(f"SET allowed_paths = {_list(self._files)}")
+        for name, value in _SETTINGS.items():
+            self._db.execute(f"SET {name} = {value}")
 
     def query(self, sql: str, parameters: list[object] | None = None) -> "Answer":
         """The rows that a query gives.
@@ -84,34 +117,68 @@ class Lake:
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows()]
 
     def _check(self, sql: str) -> None:
+        found = _EXPLAIN.match(sql)
+        query = sql[found.end() :] if found else sql
         try:
-            statements = self._db.extract_statements(sql)
+            statements = self._db.extract_statements(query)
+            kinds = [statement.type.name for statement in statements]
+            if kinds != ["SELECT"] or not self._only_reads(query):
+                raise LakeError("only one query at a time: SELECT … or WITH … SELECT …")
         except duckdb.Error as error:
             raise LakeError(str(error)) from None
-        if len(statements) != 1 or statements[0].type.name not in _ALLOWED:
-            raise LakeError("only one query at a time: SELECT … or WITH … SELECT …")
 
-    def _add(self, root: Path, name: str) -> bool:
+    def _only_reads(self, query: str) -> bool:
+        parsed = self._db.execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchall()
+        tree = json.loads(parsed[0][0])
+        return not tree["error"] and all(node in _READING for node in _nodes(tree))
+
+    def _add(self, root: Root, name: str) -> bool:
         try:
-            table = DeltaTable(str(root / name))
+            table = DeltaTable(f"{root.delta}/{name}")
         except TableNotFoundError:
             return False
-        files = ", ".join(f"'{_quoted(uri)}'" for uri in table.file_uris())
-        if files:
-            source = f"read_parquet([{files}], hive_partitioning = false, union_by_name = true)"
-        else:
-            columns = ", ".join(f'NULL AS "{field.name}"' for field in table.schema().fields)
-            source = f"(SELECT {columns} WHERE false)"
         wanted = ", ".join(f'"{field.name}"' for field in table.schema().fields)
+        source = self._source(root, name, table)
         self._db.execute(f'CREATE VIEW "{name}" AS SELECT {wanted} FROM {source}')  # noqa: S608
         return True
 
+    def _source(self, root: Root, name: str, table: DeltaTable) -> str:
+        """What a table's rows come from, in SQL."""
+        uris = table.file_uris()
+        if not uris:
+            columns = ", ".join(f'NULL AS "{field.name}"' for field in table.schema().fields)
+            return f"(SELECT {columns} WHERE false)"
+        if root.remote:
+            self._db.register(f"{name} files", _dataset(root, name, table))
+            return f'"{name} files"'
+        self._files += uris
+        return f"read_parquet({_list(uris)}, hive_partitioning = false, union_by_name = true)"
 
-def _names(root: Path) -> list[str]:
-    if not root.is_dir():
-        return []
-    return sorted(path.name for path in root.iterdir() if (path / "_delta_log").is_dir())
+
+def _dataset(root: Root, name: str, table: DeltaTable) -> ds.Dataset:
+    """The files of a table, read by Arrow."""
+    actions = pa.table(table.get_add_actions(flatten=True))
+    paths = [f"{root.base}/{name}/{path}" for path in actions.column("path").to_pylist()]
+    return ds.dataset(
+        paths, schema=pa.schema(table.schema().to_arrow()), format="parquet", filesystem=root.disk
+    )
 
 
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")
+def _names(root: Root) -> list[str]:
+    return [name for name in root.folders() if "_delta_log" in root.folders(name)]
+
+
+def _list(texts: list[str]) -> str:
+    """A list of texts in SQL."""
+    return "[" + ", ".join("'" + text.replace("'", "''") + "'" for text in texts) + "]"
+
+
+def _nodes(tree: Any) -> Iterator[str]:
+    """What the parts of a parsed query are: all that it reads from or does."""
+    if isinstance(tree, dict):
+        kind = tree.get("type")
+        if isinstance(kind, str) and kind.endswith("_NODE"):
+            yield kind
+    for part in tree.values() if isinstance(tree, dict) else tree:
+        if isinstance(part, dict | list):
+            yield from _nodes(part)

@@ -11,13 +11,13 @@ from click.testing import CliRunner
 
 from wireloom.cli.clients import (
     FailedError,
-    MisuseError,
     given,
     plain,
     run,
     show_all,
     until_stopped,
 )
+from wireloom.cli.misuse import MisuseError
 from wireloom.live.clients import errors
 from wireloom.live.tls import TlsError
 

@@ -1,19 +1,86 @@
-"""The group of all commands."""
+"""The group of all commands, and what holds for each of them."""
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import click
+import pytest
 from click.testing import CliRunner
 
 from wireloom import __version__
 from wireloom.cli.main import COMMANDS, wireloom
+
+HEAVY = {
+    "asyncio",
+    "cbor2",
+    "cryptography",
+    "deltalake",
+    "dpkt",
+    "duckdb",
+    "libipld",
+    "msgspec",
+    "nacl",
+    "numpy",
+    "pandas",
+    "picows",
+    "prometheus_client",
+    "pyarrow",
+    "pyspark",
+    "rich",
+    "uvloop",
+    "websockets",
+    "wsproto",
+    "zstandard",
+}
+MAIN = "import sys; sys.argv[0] = 'wireloom'; from wireloom.cli.main import main; main()"
+
+
+def loaded(*args: str, **environment: str) -> set[str]:
+    """The packages that `wireloom` has loaded when it ends."""
+    script = (
+        "import atexit, sys\n"
+        "say = lambda: print('loaded', *{m.partition('.')[0] for m in sys.modules})\n"
+        "atexit.register(say)\n" + MAIN
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *args],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    (line,) = [one for one in done.stdout.splitlines() if one.startswith("loaded ")]
+    return set(line.split())
 
 
 def test_help_lists_every_command() -> None:
     result = CliRunner().invoke(wireloom, ["--help"])
     assert result.exit_code == 0
     assert all(f"  {name} " in result.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_listed_command_is_there(name: str) -> None:
+    command = wireloom.get_command(click.Context(wireloom), name)
+    assert command is not None
+    assert command.name == name
+
+
+def test_the_list_fits_on_a_terminal() -> None:
+    result = CliRunner().invoke(wireloom, ["--help"], terminal_width=80)
+    assert all(len(line) <= 78 for line in result.stdout.splitlines())
+    assert "..." not in result.stdout.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize("args", [["-h"], ["decode", "-h"], ["keys", "new", "-h"]])
+def test_a_short_option_shows_help(args: list[str]) -> None:
+    result = CliRunner().invoke(wireloom, args)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Usage:")
 
 
 def test_version() -> None:
@@ -23,17 +90,75 @@ def test_version() -> None:
 
 
 def test_an_unknown_command_is_misuse() -> None:
-    assert CliRunner().invoke(wireloom, ["frobnicate"]).exit_code == 2
+    result = CliRunner().invoke(wireloom, ["repo"])
+    assert result.exit_code == 2
+    assert "Did you mean report?" in result.stderr
+
+
+@pytest.mark.parametrize("args", [("--help",), ("-h",), ("--version",), ("completion", "zsh")])
+def test_help_loads_nothing_heavy(args: tuple[str, ...]) -> None:
+    assert not HEAVY & loaded(*args)
+
+
+def test_completion_loads_nothing_heavy() -> None:
+    asked = {"_WIRELOOM_COMPLETE": "zsh_complete", "COMP_WORDS": "wireloom ", "COMP_CWORD": "1"}
+    assert not HEAVY & loaded(**asked)
 
 
 def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
     frames = tmp_path / "frames.hex"
     frames.write_text("792000\n" * 20_000)
-    script = "from wireloom.cli.main import main; main()"
-    command = f'"{sys.executable}" -c "{script}" decode uep12 "{frames}" | head -n 1'
+    command = f'"{sys.executable}" -c "{MAIN}" decode uep12 "{frames}" | head -n 1'
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
     assert done.stderr == ""
     assert done.stdout.count("\n") == 1
+
+
+def test_ctrl_c_is_no_traceback() -> None:
+    command = [sys.executable, "-c", MAIN, "decode", "uep12"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"792000\n" * 100)  # more than what waits before it is written
+        process.stdin.flush()
+        process.stdout.readline()  # it is at work
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, b"\n")
+
+
+def broken(**environment: str) -> subprocess.CompletedProcess[str]:
+    """`wireloom keys`, with a fault in it."""
+    script = (
+        "import sys, wireloom.cli.keys as keys\n"
+        "def fail(*args): raise ZeroDivisionError('oops\\x1b[31m')\n"
+        "keys.command.invoke = fail\n"
+        "sys.argv = ['wireloom', 'keys', 'show', 'me.key']\n"
+        "from wireloom.cli.main import main; main()"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_fault_of_ours_is_one_sentence() -> None:
+    done = broken(WIRELOOM_DEBUG="")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "ZeroDivisionError: oops\\x1b[31m" in done.stderr
+    assert "WIRELOOM_DEBUG=1" in done.stderr
+
+
+def test_who_wants_a_traceback_gets_one() -> None:
+    done = broken(WIRELOOM_DEBUG="1")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr

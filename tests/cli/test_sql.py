@@ -7,10 +7,12 @@ from decimal import Decimal
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 from click.testing import CliRunner, Result
 
+from support.lakes import HOSTILE, write, write_hostile
 from wireloom.cli.main import wireloom
-from wireloom.cli.sql import plain
+from wireloom.cli.sql import defused, plain
 
 QUERY = "SELECT protocol, count(*) AS n FROM fates GROUP BY ALL ORDER BY 1"
 
@@ -61,3 +63,64 @@ def test_values_as_json() -> None:
         "x": 0.5,
         "list": [[1]],
     }
+
+
+ID = "0123456789abcdef" * 4
+
+
+def asked(folder: Path, *args: str, columns: str | None = None) -> str:
+    result = CliRunner().invoke(
+        wireloom, ["sql", *args, "--data", str(folder)], env={"COLUMNS": columns}
+    )
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.mark.parametrize("columns", ["80", "120", None])
+def test_no_id_is_cut_at_any_width(tmp_path: Path, columns: str | None) -> None:
+    row = {"protocol": "dtn", "message_id": ID, "destination": ID[::-1], "state": "lost"}
+    write(tmp_path / "tables", fates=[row, row])
+    shown = asked(tmp_path, "SELECT * FROM fates", columns=columns)
+    assert shown.count(ID) == shown.count(ID[::-1]) == 2
+    rows = [line for line in shown.splitlines() if ID in line]
+    assert (ID[::-1] in rows[0]) == (columns is None), "a pipe has a line for each row"
+    narrow = asked(tmp_path, "SELECT message_id, state FROM fates", columns="80")
+    assert f"{ID}  lost" in narrow
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+def test_data_does_nothing_to_a_terminal(tmp_path: Path, form: str) -> None:
+    write_hostile(tmp_path / "tables")
+    for table in ("frames", "fates", "messages"):
+        shown = asked(tmp_path, f"SELECT * FROM {table}", "--format", form)
+        assert shown.replace("\n", "").isprintable()
+        if form == "json":
+            assert json.loads(shown)["type"] == HOSTILE
+
+
+def test_spreadsheets_run_no_cell_and_numbers_stay_numbers(tmp_path: Path) -> None:
+    write(tmp_path / "tables", fates=[{"protocol": "=1+1"}])
+    query = "SELECT protocol AS \"@a\", -5 AS b, '-5.5e3' AS c, '+x' AS d, ['='] AS e FROM fates"
+    assert asked(tmp_path, query, "--format", "csv").splitlines() == [
+        "'@a,b,c,d,e",
+        '\'=1+1,-5,-5.5e3,\'+x,"[""=""]"',
+    ]
+    cells = ["=a", "+a", "-a", "@a", "\ta", "\ra", "a=", "", "-1", "+1.5"]
+    assert [defused(cell) for cell in cells] == [
+        "'=a", "'+a", "'-a", "'@a", "'\\ta", "'\\ra", "a=", "", "-1", "+1.5",
+    ]  # fmt: skip
+
+
+def test_a_plan_has_its_lines_and_an_empty_answer_says_so(tmp_path: Path) -> None:
+    write(tmp_path / "tables")
+    assert len(asked(tmp_path, "EXPLAIN SELECT * FROM fates").splitlines()) > 1
+    assert "no rows" in asked(tmp_path, "SELECT * FROM fates")
+
+
+def test_an_answer_that_fails_at_a_row_is_one_sentence(tmp_path: Path) -> None:
+    write(tmp_path / "tables", fates=[{"protocol": "dtn"}])
+    result = CliRunner().invoke(
+        wireloom, ["sql", "SELECT protocol::INT FROM fates", "--data", str(tmp_path)]
+    )
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)

@@ -17,8 +17,6 @@ def test_a_life_has_its_fates_and_its_steps_in_order(tables: Path) -> None:
     life = trace(lake, str(row["message_id"]))
     assert (life.protocol, life.message["type"]) == ("myriadmesh", "DATA")
     assert [fate["state"] for fate in life.fates] == ["delivered"]
-    times = [step["captured_at"] for step in life.steps]
-    assert times == sorted(times)
     assert life.steps[0]["own"]
     assert any(not step["own"] and step["type"] == "CONTROL" for step in life.steps)
     assert life.fates[0]["evidence_frame"] in {step["sighting"] for step in life.steps}

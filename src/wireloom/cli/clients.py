@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 import click
 import uvloop
 
+from wireloom.cli.misuse import MisuseError
 from wireloom.live.clients.errors import (
     AnswerTimeoutError,
     ClientError,
@@ -43,12 +44,6 @@ class FailedError(click.ClickException):
         super().__init__(str(error))
         fitting = (status for kind, status in STATUSES if isinstance(error, kind))
         self.exit_code = next(fitting)  # type: ignore[misc]  # click declares it for the class
-
-
-class MisuseError(click.ClickException):
-    """Something that was asked for cannot be."""
-
-    exit_code = 2
 
 
 def shared_options(command: Command) -> Command:

@@ -21,3 +21,17 @@ def captures(data: Path) -> Path:
 def tables(data: Path) -> Path:
     """Where tables lie."""
     return data / "tables"
+
+
+def existing(data: Path) -> Path:
+    """`--data`, where it is a folder.
+
+    Raises:
+        BadParameter: If it is not there.
+    """
+    if not data.is_dir():
+        raise click.BadParameter(
+            f"{data} does not exist. Capture or import frames first, or name another folder.",
+            param_hint="--data",
+        )
+    return data

@@ -11,7 +11,6 @@ import click
 import msgspec
 
 from wireloom.cli.clients import (
-    MisuseError,
     clock,
     count_option,
     given,
@@ -21,6 +20,7 @@ from wireloom.cli.clients import (
     show_all,
     until_stopped,
 )
+from wireloom.cli.misuse import MisuseError
 from wireloom.live.clients.hub import URL, HubClient
 from wireloom.live.clients.tls import client_context
 from wireloom.live.clients.tuning import Tuning

@@ -13,6 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from wireloom.cli.data import captures, data_option, tables
+from wireloom.cli.tables import tables_option
 from wireloom.pipeline import run as running
 from wireloom.pipeline import upkeep
 from wireloom.pipeline.spark import JavaMissingError, session
@@ -21,8 +22,6 @@ from wireloom.pipeline.tables import Store
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-root_option = click.option("--tables", "root", help="Root of the tables, if not below --data.")
-
 
 def spark_options(function: F) -> F:
     """The options of commands that need Spark."""
@@ -30,7 +29,7 @@ def spark_options(function: F) -> F:
     conf = click.option(
         "--conf", multiple=True, metavar="KEY=VALUE", help="A Spark setting; repeatable."
     )
-    return data_option(root_option(master(conf(function))))
+    return data_option(tables_option(master(conf(function))))
 
 
 @click.group("pipeline")
@@ -78,7 +77,7 @@ def reprocess(data: Path, root: str | None, master: str | None, conf: tuple[str,
 
 @command.command("status")
 @data_option
-@root_option
+@tables_option
 def status(data: Path, root: str | None) -> None:
     """Show what is captured, what is stored, and what cannot be read."""
     found = upkeep.status(_captures(data), _store(data, root))
@@ -93,7 +92,7 @@ def status(data: Path, root: str | None) -> None:
 
 @command.command("compact")
 @data_option
-@root_option
+@tables_option
 def compact(data: Path, root: str | None) -> None:
     """Put the tables' small files together."""
     gone = upkeep.compact(_store(data, root))
@@ -102,7 +101,7 @@ def compact(data: Path, root: str | None) -> None:
 
 @command.command("vacuum")
 @data_option
-@root_option
+@tables_option
 @click.option("--hours", default=168, show_default=True, help="Keep files this young.")
 def vacuum(data: Path, root: str | None, hours: int) -> None:
     """Delete files that no recent version of a table needs."""

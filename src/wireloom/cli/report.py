@@ -8,25 +8,27 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from wireloom.cli.data import data_option, tables
+from wireloom.cli.data import data_option
 from wireloom.cli.sql import plain
-from wireloom.lake import Lake, LakeError
+from wireloom.cli.tables import lake, tables_option
+from wireloom.lake import LakeError
 from wireloom.report.books import STATES, gather
 from wireloom.report.page import page
 
 
 @click.command("report")
 @data_option
+@tables_option
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
 @click.option(
     "--html",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write a page with charts that needs nothing else.",
 )
-def command(data: Path, *, as_json: bool, html: Path | None) -> None:
+def command(data: Path, root: str | None, *, as_json: bool, html: Path | None) -> None:
     """Tell what happened to every message."""
     try:
-        found = gather(Lake(tables(data).absolute()))
+        found = gather(lake(data, root))
     except LakeError as error:
         raise click.ClickException(str(error)) from None
     if html is not None:

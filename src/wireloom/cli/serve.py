@@ -8,16 +8,11 @@ from pathlib import Path
 import click
 import uvloop
 
+from wireloom.cli.misuse import MisuseError
 from wireloom.live.config import ConfigError, load
 from wireloom.live.endpoints import NodeError
 from wireloom.live.node import Node
 from wireloom.live.process import prepare
-
-
-class _MisuseError(click.ClickException):
-    """A configuration that cannot be."""
-
-    exit_code = 2
 
 
 @click.command("serve")
@@ -58,7 +53,7 @@ def command(config: Path | None, ready_file: Path | None, **options: str | bool 
         prepare()
         uvloop.run(Node(loaded).run(lambda lines: _tell(lines, ready_file)))
     except ConfigError as error:
-        raise _MisuseError(str(error)) from None
+        raise MisuseError(str(error)) from None
     except NodeError as error:
         raise click.ClickException(str(error)) from None
 

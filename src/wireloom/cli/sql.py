@@ -2,24 +2,35 @@
 
 import csv
 import json
+import re
 import sys
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 import pyarrow.parquet as pq
-from rich.console import Console
-from rich.table import Table
 
-from wireloom.cli.data import data_option, tables
-from wireloom.lake import Answer, Lake, LakeError
+from wireloom.cli.data import data_option
+from wireloom.cli.tables import lake, tables_option
+from wireloom.cli.terminal import Grid, console, line
+from wireloom.lake import Answer, LakeError
+from wireloom.wire.visible import visible, visible_json
+
+RUN: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""How a cell begins that a spreadsheet takes for a formula."""
+
+PLAN: Final = ["explain_key", "explain_value"]
+"""The columns of what EXPLAIN answers: text of several lines."""
+
+_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 @click.command("sql")
 @click.argument("query")
 @data_option
+@tables_option
 @click.option(
     "--format",
     "form",
@@ -28,16 +39,18 @@ from wireloom.lake import Answer, Lake, LakeError
     show_default=True,
     help="How to print: json is one object a line.",
 )
-def command(query: str, data: Path, form: str) -> None:
+def command(query: str, data: Path, root: str | None, form: str) -> None:
     """Answer QUERY, in SQL, from the tables. `wireloom sql "show tables"` lists them."""
     try:
-        lake = Lake(tables(data).absolute())
+        asked = lake(data, root)
         if query.strip().rstrip(";").lower() == "show tables":
-            query = "SELECT unnest(" + str(lake.names) + ") AS name"
+            query = "SELECT unnest(" + str(asked.names) + ") AS name"
         if form == "parquet":
-            pq.write_table(lake.arrow(query), sys.stdout.buffer)
+            if sys.stdout.isatty():
+                raise click.UsageError("parquet is for a file: add > rows.parquet")
+            pq.write_table(asked.arrow(query), sys.stdout.buffer)
         else:
-            _PRINT[form](lake.query(query))
+            _PRINT[form](asked.query(query))
     except LakeError as error:
         raise click.ClickException(str(error)) from None
 
@@ -45,37 +58,83 @@ def command(query: str, data: Path, form: str) -> None:
 def plain(value: Any) -> Any:
     """A value as JSON has it: instants in ISO 8601, bytes in hex, decimals as integers."""
     match value:
-        case datetime():
-            return value.isoformat().replace("+00:00", "Z")
-        case bytes():
-            return value.hex()
-        case Decimal():
-            return int(value) if value == value.to_integral_value() else float(value)
         case dict():
             return {str(key): plain(item) for key, item in value.items()}
         case list() | tuple():
             return [plain(item) for item in value]
-    return value
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case None | bool() | int() | float():
+            return value
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    return value.hex() if isinstance(value, bytes) else str(value)
 
 
 def _print_table(answer: Answer) -> None:
-    table = Table(*answer.columns)
-    for row in answer.rows():
-        table.add_row(*["" if value is None else str(plain(value)) for value in row])
-    Console().print(table)
+    rows = list(answer.rows())
+    if answer.columns == PLAN:
+        _print_plans(rows)
+        return
+    numbers = [
+        name
+        for place, name in enumerate(answer.columns)
+        if any(_is_number(row[place]) for row in rows)
+    ]
+    grid = Grid(*answer.columns, right=numbers)
+    for row in rows:
+        grid.add(*map(text, row))
+    shown = console()
+    grid.draw(shown)
+    if not rows:
+        shown.print("no rows")
+
+
+def _print_plans(rows: list[tuple[Any, ...]]) -> None:
+    shown = console()
+    for _, plan in rows:
+        for part in str(plan).splitlines():
+            shown.print(line(part), soft_wrap=True)
 
 
 def _print_json(answer: Answer) -> None:
     for row in answer.rows():
-        line = {name: plain(value) for name, value in zip(answer.columns, row, strict=True)}
-        click.echo(json.dumps(line, ensure_ascii=False))
+        shown = {name: plain(value) for name, value in zip(answer.columns, row, strict=True)}
+        click.echo(visible_json(json.dumps(shown, ensure_ascii=False)))
 
 
 def _print_csv(answer: Answer) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(answer.columns)
+    writer.writerow(map(defused, answer.columns))
     for row in answer.rows():
-        writer.writerow(["" if value is None else plain(value) for value in row])
+        writer.writerow([_csv(value) for value in row])
+
+
+def text(value: Any) -> str:
+    """A value for a person: lists and structs as JSON."""
+    value = plain(value)
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value is None else str(value)
+
+
+def defused(cell: str) -> str:
+    """A cell of a CSV file that no spreadsheet runs, and no terminal obeys."""
+    shown = visible(cell)
+    harmless = not cell.startswith(RUN) or _NUMBER.fullmatch(cell)
+    return shown if harmless else f"'{shown}"
+
+
+def _csv(value: Any) -> Any:
+    return plain(value) if _is_number(value) else defused(text(value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 _PRINT = {"table": _print_table, "json": _print_json, "csv": _print_csv}

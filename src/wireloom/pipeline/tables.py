@@ -22,13 +22,14 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
-from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
+from pyarrow.fs import FileSelector, FileType
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from wireloom.pipeline.marks import Marks
+from wireloom.roots import Root
 
 MAX_FILE_RECORDS: Final = 2_000_000
 BOUNDED: Final = ("slice", "captured_at")
@@ -90,12 +91,10 @@ class Store:
     """The tables below one root."""
 
     def __init__(self, root: str | Path) -> None:
-        self.root = str(root).rstrip("/")
-        self._delta_root = self.root.replace("s3a://", "s3://", 1)
-        if "://" in self._delta_root:
-            self._disk, self._base = FileSystem.from_uri(self._delta_root)
-        else:
-            self._disk, self._base = LocalFileSystem(), self.root
+        self._root = Root(root)
+        self.root = self._root.spark
+        self._delta_root = self._root.delta
+        self._disk, self._base = self._root.disk, self._root.base
         # Reading a log anew costs more with every commit; reading on in it does not.
         self._opened = local()
         self._listed = local()
@@ -251,8 +250,7 @@ class Store:
 
     def folders(self, name: str) -> list[str]:
         """The folders in a folder below the root."""
-        found = self._disk.get_file_info(FileSelector(f"{self._base}/{name}", allow_not_found=True))
-        return sorted(info.base_name for info in found if info.type is FileType.Directory)
+        return self._root.folders(name)
 
     def complete(self, name: str) -> bool:
         """Whether Spark finished writing a folder below the root."""

@@ -4,7 +4,9 @@ from typing import Any, Final
 
 from wireloom.lake import Lake
 
-STATES: Final = ("delivered", "cancelled", "rejected", "expired", "in_flight", "lost")
+STATES: Final = ("delivered", "expired", "rejected", "cancelled", "in_flight", "lost")
+"""In the order in which every page and table has them."""
+
 OUTCOMES: Final = (
     "accepted",
     "delivered",

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from wireloom.lake import Lake, LakeError
+from wireloom.report.causality import ordered
 
 
 class Life(NamedTuple):
@@ -13,6 +14,14 @@ class Life(NamedTuple):
     message: dict[str, Any]
     fates: list[dict[str, Any]]
     steps: list[dict[str, Any]]
+    names: dict[str, str]
+    """Nodes by the identities that they use: names for hashes."""
+
+    @property
+    def application_type(self) -> str | None:
+        """What the application calls a message that a hub carries."""
+        found = (step["application_type"] for step in self.steps if step["own"])
+        return next((str(type_) for type_ in found if type_), None)
 
 
 def trace(lake: Lake, wanted: str) -> Life:
@@ -30,7 +39,8 @@ def trace(lake: Lake, wanted: str) -> Life:
         protocol,
         message_id,
     )
-    return Life(protocol, message_id, message, fates, _steps(lake, protocol, message_id))
+    steps = ordered(_steps(lake, protocol, message_id))
+    return Life(protocol, message_id, message, fates, steps, _names(lake, protocol))
 
 
 def _found(lake: Lake, wanted: str) -> tuple[str, str]:
@@ -51,15 +61,24 @@ def _found(lake: Lake, wanted: str) -> tuple[str, str]:
 
 
 def _steps(lake: Lake, protocol: str, message_id: str) -> list[dict[str, Any]]:
-    """Its own sightings and those of messages that speak of it, in order of time."""
+    """Its own sightings and those of messages that speak of it."""
     return lake.rows(
         """SELECT captured_at, node, direction, peer, link, type, outcome, outcome_reason, hops,
-                  coalesce(verdicts.auth, 'unchecked') AS auth, message_id = ? AS own, sighting
+                  coalesce(verdicts.auth, 'unchecked') AS auth, message_id = ? AS own, sighting,
+                  message_id,
+                  TRY(json_extract_string(signalhub.payload.message, '$.type')) AS application_type
            FROM frames LEFT JOIN verdicts USING (protocol, content)
-           WHERE protocol = ? AND (message_id = ? OR reply_to = ?)
-           ORDER BY captured_at, sighting""",
+           WHERE protocol = ? AND (message_id = ? OR reply_to = ?)""",
         message_id,
         protocol,
         message_id,
         message_id,
     )
+
+
+def _names(lake: Lake, protocol: str) -> dict[str, str]:
+    rows = lake.rows(
+        "SELECT node, unnest(identities) AS identity FROM nodes WHERE protocol = ? ORDER BY node",
+        protocol,
+    )
+    return {str(row["identity"]): str(row["node"]) for row in rows}

@@ -1,0 +1,91 @@
+"""A group whose commands are imported when they are called.
+
+Lists (`--help`, completion) come from a table of first lines, so that they need no import.
+"""
+
+import signal
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final
+
+import click
+from click.shell_completion import CompletionItem
+
+from wireloom.cli.misuse import MisuseError, one_of
+from wireloom.wire.visible import visible
+
+INTERRUPTED: Final = 128 + signal.SIGINT
+"""The exit status of a command that Ctrl-C ended."""
+
+EXTRAS: Final = {
+    "deltalake": "tables",
+    "duckdb": "tables",
+    "pandas": "pipeline",
+    "pyspark": "pipeline",
+}
+"""Packages that not everyone installs, and the extra that brings them."""
+
+
+class Commands(click.Group):
+    """Commands by name: `members` has the first line of each one's help."""
+
+    def __init__(self, *args: Any, members: Mapping[str, str], **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.members = members
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Runs a command and ends the process: with a sentence, never with a traceback."""
+        try:
+            status = super().main(*args, **{**extra, "standalone_mode": False})
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except click.Abort:
+            sys.exit(INTERRUPTED)
+        sys.exit(status or 0)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names."""
+        del ctx
+        return list(self.members)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, from its module; a missing extra is named."""
+        if cmd_name not in self.members:
+            return None
+        try:
+            command: click.Command = import_module(f"wireloom.cli.{cmd_name}").command
+        except ModuleNotFoundError as error:
+            extra = EXTRAS.get(str(error.name).partition(".")[0])
+            if extra is None:
+                raise
+            raise MisuseError(
+                f"{ctx.command_path} {cmd_name} needs {error.name}, which is not installed. "
+                f"Type: pip install 'wireloom[{extra}]'"
+            ) from None
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first of `args` names."""
+        name = args[0]
+        if name not in self.members and not name.startswith("-") and not ctx.resilient_parsing:
+            ctx.fail(f"There is no command {visible(name)!r}. {one_of(name, self.members)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.members.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What may stand for `incomplete`: commands, and the group's own options."""
+        named = [
+            CompletionItem(name, help=about)
+            for name, about in self.members.items()
+            if name.startswith(incomplete)
+        ]
+        return named + click.Command.shell_complete(self, ctx, incomplete)

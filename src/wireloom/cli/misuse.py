@@ -1,0 +1,20 @@
+"""What a person got wrong, in one sentence that says what to do next."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+import click
+
+
+class MisuseError(click.ClickException):
+    """Something that was asked for cannot be."""
+
+    exit_code = 2
+
+
+def one_of(name: str, choices: Iterable[str]) -> str:
+    """What to type instead of `name`: the nearest choice, and all of them."""
+    known = list(choices)
+    near = get_close_matches(name.lower(), known, n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    return f"{meant}Choose one of: {', '.join(known)}."
