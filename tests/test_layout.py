@@ -1,6 +1,7 @@
 """The shape of the tree: five packages alike, every module small and with a test of its own."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -79,3 +80,9 @@ def test_importing_wireloom_loads_nothing_heavy() -> None:
 def _citations(text: str) -> set[str]:
     words = text.replace("(", " ").replace(")", " ").replace(",", " ").replace(".", " ").split()
     return {word for word in words if word[0] == "R" and word[1:].isdigit()}
+
+
+def test_every_bound_names_a_test_that_exists() -> None:
+    for name in re.findall(r"`(tests/\S+::\w+)`", (ROOT / "docs" / "security.md").read_text()):
+        path, _, function = name.partition("::")
+        assert f"def {function}(" in (ROOT / path).read_text(), name

@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from load.generator import NUMBER, Line, Scene
-from load.talk import BINARY, WebSocket, framed
+from load.talk import BINARY, HOST, WebSocket, framed
 
 HUB: Final = "@(cloud/signal-hub)"
 BROKER: Final = "cth:///server"
@@ -23,8 +23,9 @@ _fresh: Final = count(1)
 class Hub:
     """The Signal Hub's side of the load."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, source: str = HOST) -> None:
         self._port = port
+        self._source = source
 
     def fan_out(self, subscribers: int) -> Scene:
         """One publishes, many have subscribed; each copy has its own id and address."""
@@ -32,67 +33,69 @@ class Hub:
         for number in range(subscribers):
             address = f"@(bench/s{number})"
             line = self.connected(address)
-            line.tell(_hub("hub:subscribe", address, {"topic": TOPIC, "durable": False}))
-            _expect(line, b'"hub:subscribed"')
+            line.tell(hub_message("hub:subscribe", address, {"topic": TOPIC, "durable": False}))
+            expect(line, b'"hub:subscribed"')
             lines.append(Line(line.socket, f'"to":"{address}"'.encode()))
         publisher = "@(bench/publisher)"
         sender = self._sender(publisher, b'"hub:published"')
         body = {"topic": TOPIC, "message": {"type": "line", "payload": {"text": FIELD}}}
-        frame = framed(_hub("hub:publish", publisher, body, id=NUMBERED, pattern="tell"))
+        frame = framed(hub_message("hub:publish", publisher, body, id=NUMBERED, pattern="tell"))
         return Scene([*lines, sender], sender, frame, subscribers + 1)
 
     def send(self) -> Scene:
         """One sends to another and hears that it was delivered."""
         address = "@(bench/receiver)"
         receiver = self.connected(address)
-        self._register(receiver, address)
+        self.register(receiver, address)
         return self._send_to(address, [Line(receiver.socket, f'"to":"{address}"'.encode())])
 
     def queue(self) -> Scene:
         """One sends to another who is away, and hears that it was queued."""
         address = f"@(bench/away{next(_fresh)})"
         away = self.connected(address)
-        self._register(away, address)
+        self.register(away, address)
         away.socket.close()
         return self._send_to(address, [])
 
     def connected(self, address: str) -> WebSocket:
         """A connection that has said who it is."""
-        line = WebSocket(self._port, "/hub")
+        line = WebSocket(self._port, "/hub", source=self._source)
         wish = {"protocolVersion": "0.1.0", "capabilities": ["send"]}
-        line.tell(_hub("hub:connect", address, None, metadata=wish))
-        _expect(line, b'"hub:connected"')
+        line.tell(hub_message("hub:connect", address, None, metadata=wish))
+        expect(line, b'"hub:connected"')
         return line
 
     def _send_to(self, address: str, receivers: list[Line]) -> Scene:
         name = f"@(bench/sender{next(_fresh)})"
         sender = self._sender(name, b'"hub:delivery_ack"')
         body = {"targetAddress": address, "message": {"type": "line", "payload": {"text": FIELD}}}
-        frame = framed(_hub("hub:send", name, body, id=NUMBERED, ttl=_TTL_MS))
+        frame = framed(hub_message("hub:send", name, body, id=NUMBERED, ttl=_TTL_MS))
         return Scene([*receivers, sender], sender, frame, len(receivers) + 1)
 
     def _sender(self, address: str, marker: bytes) -> Line:
         return Line(self.connected(address).socket, marker, is_timed=False)
 
     @staticmethod
-    def _register(line: WebSocket, address: str) -> None:
+    def register(line: WebSocket, address: str) -> None:
+        """Makes an address known."""
         body = {"actorAddress": address, "capabilities": ["x"], "metadata": {}}
-        line.tell(_hub("hub:register", address, body))
-        _expect(line, b'"hub:registered"')
+        line.tell(hub_message("hub:register", address, body))
+        expect(line, b'"hub:registered"')
 
 
 class Broker:
     """The Cthun broker's side of the load."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, source: str = HOST) -> None:
         self._port = port
+        self._source = source
 
     def send(self) -> Scene:
         """One sends to another."""
         sender, receiver = "cth://bench/controller", "cth://bench/agent"
         receiving = Line(self.associated(receiver).socket, b'"message_type"')
         sending = Line(self.associated(sender).socket, is_timed=False)
-        frame = framed(_cthun(sender, [receiver], "line", FIELD * 2, id=NUMBERED), BINARY)
+        frame = framed(cthun_message(sender, [receiver], "line", FIELD * 2, id=NUMBERED), BINARY)
         return Scene([receiving, sending], sending, frame)
 
     def ask_all(self, agents: int) -> Scene:
@@ -102,28 +105,32 @@ class Broker:
         for number in range(agents):
             name = f"cth://bench{number}/worker"
             line = self.associated(name)
-            answer = framed(_cthun(name, [asker], "answer", FIELD), BINARY)
+            answer = framed(cthun_message(name, [asker], "answer", FIELD), BINARY)
             lines.append(Line(line.socket, b'"question"', answer=answer))
         asking = Line(self.associated(asker).socket, b'"answer"')
-        frame = framed(_cthun(asker, ["cth://*/worker"], "question", FIELD, id=NUMBERED), BINARY)
+        frame = framed(
+            cthun_message(asker, ["cth://*/worker"], "question", FIELD, id=NUMBERED), BINARY
+        )
         return Scene([*lines, asking], asking, frame, 2 * agents)
 
     def associated(self, uri: str) -> WebSocket:
         """A connection that has said who it is."""
-        line = WebSocket(self._port, "/cthun")
+        line = WebSocket(self._port, "/cthun", source=self._source)
         kind = "http://puppetlabs.com/associate_request"
-        line.tell(_cthun(uri, [BROKER], kind, ""), BINARY)
-        _expect(line, b'"success":true')
+        line.tell(cthun_message(uri, [BROKER], kind, ""), BINARY)
+        expect(line, b'"success":true')
         return line
 
 
-def _expect(line: WebSocket, what: bytes) -> None:
+def expect(line: WebSocket, what: bytes) -> None:
+    """Waits for an answer that contains something."""
     heard = line.hear()
     if what not in heard:
         raise ConnectionError(f"the server said {heard!r} where {what!r} was expected")
 
 
-def _hub(type_: str, sender: str, payload: Any, **more: Any) -> bytes:
+def hub_message(type_: str, sender: str, payload: Any, **more: Any) -> bytes:
+    """A frame of the hub's protocol."""
     document = {
         "type": type_,
         "id": str(uuid4()),
@@ -141,7 +148,10 @@ def _hub(type_: str, sender: str, payload: Any, **more: Any) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
 
 
-def _cthun(sender: str, targets: list[str], kind: str, text: str, **more: Any) -> bytes:
+def cthun_message(
+    sender: str, targets: list[str], kind: str, text: str = "", *, data: bytes = b"", **more: Any
+) -> bytes:
+    """A frame of the broker's protocol, with a text or with any data."""
     expires = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + _TTL_MS / 1000))
     envelope = {
         "id": str(uuid4()),
@@ -153,7 +163,9 @@ def _cthun(sender: str, targets: list[str], kind: str, text: str, **more: Any) -
     }
     parts = [json.dumps(envelope, separators=(",", ":")).encode()]
     if text:
-        parts.append(json.dumps({"text": text}, separators=(",", ":")).encode())
+        data = json.dumps({"text": text}, separators=(",", ":")).encode()
+    if data:
+        parts.append(data)
     chunks = [
         bytes([number]) + len(part).to_bytes(4, "big") + part
         for number, part in enumerate(parts, 1)

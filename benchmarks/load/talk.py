@@ -13,10 +13,17 @@ _NO_MASK: Final = bytes(4)
 
 
 class Talk:
-    """A TCP connection with what was read of it and not yet taken."""
+    """A TCP connection with what was read of it and not yet taken.
 
-    def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection((HOST, port), timeout=_SECONDS)
+    Args:
+        port: Where the server listens.
+        source: This end's address: everyone on 127.0.0.0/8 is this machine.
+    """
+
+    def __init__(self, port: int, source: str = HOST) -> None:
+        self.socket = socket.create_connection(
+            (HOST, port), timeout=_SECONDS, source_address=(source, 0)
+        )
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._read = bytearray()
 
@@ -48,8 +55,10 @@ class Talk:
 class WebSocket(Talk):
     """A WebSocket as a client has it."""
 
-    def __init__(self, port: int, path: str, subprotocol: str | None = None) -> None:
-        super().__init__(port)
+    def __init__(
+        self, port: int, path: str, subprotocol: str | None = None, source: str = HOST
+    ) -> None:
+        super().__init__(port, source)
         wish = f"Sec-WebSocket-Protocol: {subprotocol}\r\n" if subprotocol else ""
         self.say(
             (
@@ -82,6 +91,8 @@ def framed(payload: bytes, kind: int = TEXT) -> bytes:
     size = len(payload)
     if size < 126:
         head = struct.pack("!BB", kind, 0x80 | size)
-    else:
+    elif size < 1 << 16:
         head = struct.pack("!BBH", kind, 0x80 | 126, size)
+    else:
+        head = struct.pack("!BBQ", kind, 0x80 | 127, size)
     return head + _NO_MASK + payload
