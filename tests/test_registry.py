@@ -2,7 +2,11 @@
 
 import pytest
 
+from protocols.dtn.samples import ACK, bundled, signed
 from wireloom.registry import NAMES, protocol
+from wireloom.wire.outcome import Auth
+
+SAMPLE = bundled(signed(ACK))
 
 
 def test_every_protocol_can_be_had_by_name() -> None:
@@ -11,6 +15,12 @@ def test_every_protocol_can_be_had_by_name() -> None:
         assert spoken.name == name
         assert spoken.messages.TYPES
         assert protocol(name) is spoken
+
+
+def test_only_protocols_with_signatures_inside_messages_tell_of_them() -> None:
+    told = {name: protocol(name).inner_auth(SAMPLE, ()) for name in NAMES}
+    assert told.pop("dtn") is Auth.VALID
+    assert set(told.values()) == {None}
 
 
 def test_an_unknown_name_is_an_error() -> None:

@@ -73,6 +73,16 @@ class WireProtocol:
         """Signatures, hashes, proofs of work."""
         return cast("Integrity", self._module("integrity"))
 
+    def inner_auth(self, message: Message, keys: Collection[bytes]) -> Auth | None:
+        """What a signature says that is inside a message, beside the frame's own; None if none is.
+
+        Args:
+            message: As decoded.
+            keys: Public keys to check with.
+        """
+        check = getattr(self.integrity, "authenticate_inner", None)
+        return None if check is None else cast("Auth | None", check(message, keys))
+
     @property
     def record(self) -> Record:
         """The columns that all protocols share."""

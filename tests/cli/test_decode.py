@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from protocols.dtn.samples import ACK, bundled, signed
 from support.cases import ALL, Case, vectors
 from wireloom.cli.main import wireloom
+from wireloom.protocols.dtn import codec as dtn
 from wireloom.registry import WireProtocol
 
 KEYS = [
@@ -21,6 +23,7 @@ KEYS = [
     "expires_at",
     "priority_rank",
     "auth",
+    "inner_auth",
     "size",
     "fields",
 ]
@@ -66,6 +69,7 @@ def test_an_accepted_frame_in_full() -> None:
             "expires_at": "2023-04-10T01:00:00.123Z",
             "priority_rank": None,
             "auth": "valid",
+            "inner_auth": None,
             "size": 31,
             "fields": {
                 "version": 5,
@@ -164,3 +168,9 @@ def test_a_fault_of_ours_is_internal_and_the_next_frame_is_decoded(
     result = run("uep12", stdin=f"{CONTENT}\n{CONTENT}")
     assert [one["reason"] for one in objects(result)] == ["internal", "internal"]
     assert objects(result)[0]["detail"] == "ZeroDivisionError: oops"
+
+
+def test_what_an_inner_signature_says_stands_beside_the_bundle_s() -> None:
+    raw = dtn.encode(bundled(signed(ACK))).hex()
+    (shown,) = objects(run("dtn", stdin=raw))
+    assert (shown["auth"], shown["inner_auth"]) == ("valid", "valid")

@@ -40,6 +40,7 @@ def accepted(
         "expires_at": iso(summary.expires_ms),
         "priority_rank": summary.priority_rank,
         "auth": protocol.integrity.authenticate(message, raw, keys),
+        "inner_auth": protocol.inner_auth(message, keys),
         "size": len(raw),
         "fields": to_plain(message),
     }

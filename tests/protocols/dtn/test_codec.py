@@ -58,11 +58,22 @@ def test_a_cut_bundle_is_told_as_a_bundle() -> None:
 
 def test_data_travels_in_bundles_only() -> None:
     raw = put_control(DATA)
-    with pytest.raises(UnknownTypeError, match="bundles only"):
+    with pytest.raises(UnknownTypeError, match="0 is not known outside a bundle"):
         decode(raw)
     assert decode(raw, lenient=True) == Unknown(type="0", raw=raw)
     with pytest.raises(UnknownTypeError, match="Data"):
         encode(DATA)
+
+
+@pytest.mark.parametrize("fields", [{}, {"ciphertext": 7}, {"nonce": b"short"}, {"x": [1]}])
+def test_type_zero_without_a_bundle_is_not_known_whatever_else_it_has(
+    fields: dict[str, Any],
+) -> None:
+    raw = cbor2.dumps({"msgType": 0, **fields}, canonical=True)
+    with pytest.raises(UnknownTypeError, match="0 is not known outside a bundle"):
+        decode(raw)
+    assert decode(raw, lenient=True) == Unknown(type="0", raw=raw)
+    assert spans(raw)[0].name in {"msg_type", "ciphertext", "nonce", "extra.x"}
 
 
 def test_an_unknown_type_is_refused_or_kept() -> None:

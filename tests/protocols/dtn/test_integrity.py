@@ -36,6 +36,7 @@ from wireloom.protocols.dtn.codec import decode, encode
 from wireloom.protocols.dtn.constants import Destination, Priority
 from wireloom.protocols.dtn.integrity import (
     authenticate,
+    authenticate_inner,
     bundle_id,
     compose,
     expires_ms,
@@ -231,3 +232,29 @@ def test_sign_refuses_a_bundle_with_another_hash() -> None:
 
 def test_what_is_no_message_is_unsigned() -> None:
     assert authenticate(bundled(DATA).header, b"", ()) is Auth.UNSIGNED
+
+
+@pytest.mark.parametrize(
+    ("payload", "auth"),
+    [
+        (signed(ACK), Auth.VALID),
+        (ACK, Auth.UNSIGNED),
+        (msgspec.structs.replace(signed(ACK), hop_count=9), Auth.INVALID),
+        (msgspec.structs.replace(signed(ACK), from_uid=ONES), Auth.UNKNOWN_KEY),
+        (HOP_ACK, None),
+    ],
+)
+def test_a_payload_s_own_signature_is_told_beside_the_bundle_s(
+    payload: ControlMessage, auth: Auth | None
+) -> None:
+    bundle = bundled(payload)
+    assert authenticate(bundle, encode(bundle), ()) is Auth.VALID
+    assert authenticate_inner(bundle, ()) is auth
+    assert authenticate_inner(payload, ()) is None
+
+
+def test_a_payload_s_signer_may_be_another_than_the_bundle_s() -> None:
+    payload = msgspec.structs.replace(ACK, from_uid=keys.uid(OTHER_KEY.public))
+    bundle = bundled(sign(payload, OTHER_KEY))  # type: ignore[arg-type]
+    assert authenticate_inner(bundle, ()) is Auth.UNKNOWN_KEY
+    assert authenticate_inner(bundle, [OTHER_KEY.public]) is Auth.VALID

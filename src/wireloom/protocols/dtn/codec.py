@@ -35,7 +35,7 @@ from wireloom.wire.errors import (
     UnknownTypeError,
     WireError,
 )
-from wireloom.wire.message import Message, Unknown
+from wireloom.wire.message import Message
 
 
 def decode(raw: bytes, *, lenient: bool = False) -> Message:
@@ -87,11 +87,7 @@ def take_bare(raw: bytes, *, lenient: bool = False) -> Message:
         WireError: If it is none; application data travels in bundles only.
     """
     check_size(len(raw))
-    message = take_control(raw, lenient=lenient)
-    if isinstance(message, Data):
-        if lenient:
-            return Unknown(type=str(int(Data.number)), raw=raw)
-        raise UnknownTypeError("msgType 0 is known in bundles only", offset=0)
+    message = take_control(raw, lenient=lenient, in_bundle=False)
     if len(raw) > SURE_SIZE and isinstance(message, ControlMessage):  # R30
         check_size(len(put_control(message)))
     return message

@@ -16,6 +16,7 @@ from wireloom.protocols.dtn.maps import build, put_map, shape
 from wireloom.protocols.dtn.messages import (
     ALL_TYPES,
     ControlMessage,
+    Data,
     GroupAnnounceMsg,
     LinkMetrics,
     Payment,
@@ -24,14 +25,23 @@ from wireloom.wire.errors import MalformedError, TooLargeError, UnknownTypeError
 from wireloom.wire.message import Unknown
 
 
-def take_control(raw: bytes, *, lenient: bool = False) -> ControlMessage | Unknown:
+def take_control(
+    raw: bytes, *, lenient: bool = False, in_bundle: bool = True
+) -> ControlMessage | Unknown:
     """The control message, or application data, that is all of `raw`.
+
+    Args:
+        raw: Any bytes.
+        lenient: Give an `Unknown` for a type that is not known, instead of refusing it.
+        in_bundle: Whether a bundle carries it; application data is not known without one (R28).
 
     Raises:
         WireError: If it is not one.
     """
     message = take_quickly(raw)
-    return _take_any(raw, lenient=lenient) if message is None else message
+    if message is None or (isinstance(message, Data) and not in_bundle):
+        return _take_any(raw, lenient=lenient, in_bundle=in_bundle)
+    return message
 
 
 def take_quickly(raw: bytes) -> ControlMessage | None:
@@ -106,18 +116,21 @@ def check_size(size: int) -> None:
         raise TooLargeError(f"{size} bytes, a message has at most {MAX_PAYLOAD_SIZE}")
 
 
-def _take_any(raw: bytes, *, lenient: bool) -> ControlMessage | Unknown:
+def _take_any(raw: bytes, *, lenient: bool, in_bundle: bool) -> ControlMessage | Unknown:
     document = load(raw)
     msg_type = document.get(MSG_TYPE_KEY)
     if type(msg_type) is not int or msg_type < 0:
         missing = "is missing" if msg_type is None else f"cannot be {msg_type!r:.60}"
         raise MalformedError(f"msgType {missing}", offset=0)
     cls = class_of(msg_type)
+    if cls is Data and not in_bundle:
+        cls = None
     if cls is not None:
         return checked(build(cls, document, raw))
     if lenient:
         return Unknown(type=str(msg_type), raw=raw)
-    raise UnknownTypeError(f"msgType {msg_type} is not known", offset=0)
+    where = " outside a bundle" if msg_type == Data.number else ""
+    raise UnknownTypeError(f"msgType {msg_type} is not known{where}", offset=0)
 
 
 def _checked_metrics(message: LinkMetrics) -> LinkMetrics:

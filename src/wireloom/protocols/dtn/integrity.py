@@ -59,6 +59,18 @@ def authenticate(message: Message, raw: bytes, keys: Collection[bytes]) -> Auth:
     return Auth.UNSIGNED
 
 
+def authenticate_inner(message: Message, keys: Collection[bytes]) -> Auth | None:
+    """What the payload's own signature says; None where no bundle carries a signed message.
+
+    Args:
+        message: As decoded.
+        keys: Public keys of known users; that of the bundle's sender counts too.
+    """
+    if not isinstance(message, Bundle) or message.payload.signature_field is None:
+        return None
+    return authenticate_control(message.payload, [message.header.src_pub, *keys])
+
+
 def authenticate_control(message: ControlMessage, keys: Collection[bytes]) -> Auth:
     """What a control message's own signature says.
 
