@@ -9,7 +9,7 @@ from uuid import uuid4
 from load.generator import NUMBER, Line, Scene
 from load.talk import BINARY, HOST, WebSocket, framed
 
-HUB: Final = "@(cloud/signal-hub)"
+HUB: Final = "@(cloudflare/signal-hub)"
 BROKER: Final = "cth:///server"
 TOPIC: Final = "bench"
 FIELD: Final = "x" * 40

@@ -1,6 +1,7 @@
 from generate.rehearsal import NOON_US, Rehearsal
 from wireloom.capture.record import Direction
-from wireloom.generate.hub import ACTORS, HUB_ADDRESS, PACKED, SKEWED_MS, Hub, deadline_ms
+from wireloom.generate.hub import ACTORS, PACKED, SKEWED_MS, Hub, deadline_ms
+from wireloom.protocols.signalhub.constants import HUB_ADDRESS
 from wireloom.protocols.signalhub.envelope import Inner
 from wireloom.protocols.signalhub.exchange import SendPayload
 from wireloom.protocols.signalhub.lifecycle import Empty, HeartbeatPayload

@@ -11,7 +11,7 @@ from uuid import uuid4
 import msgpack
 from websockets.asyncio.client import ClientConnection, connect
 
-HUB = "@(cloud/signal-hub)"
+HUB = "@(cloudflare/signal-hub)"
 BROKER = "cth:///server"
 
 

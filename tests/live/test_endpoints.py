@@ -45,6 +45,16 @@ def test_limits_that_cannot_be(limits: dict[str, object], told: str) -> None:
         hub_settings(HubSection(limits=limits), KNOWN)
 
 
+def test_the_hub_has_the_address_that_is_configured() -> None:
+    assert hub_settings(HubSection(), KNOWN).address == "@(cloudflare/signal-hub)"
+    assert hub_settings(HubSection(address="@(east/hub)"), KNOWN).address == "@(east/hub)"
+    for wrong in ("", "hub", "@()", "@(a\nb)", "@(" + "x" * 600 + ")"):
+        with pytest.raises(ConfigError, match=r"signalhub.address = .* looks like @\(cloud"):
+            hub_settings(HubSection(address=wrong), KNOWN)
+    with pytest.raises(ConfigError, match=r"signalhub.limits has no address"):
+        hub_settings(HubSection(limits={"address": "@(east/hub)"}), KNOWN)
+
+
 def test_who_may_sign_tokens(tmp_path: Path) -> None:
     shared = tmp_path / "secret"
     shared.write_text("  s3cret\n")

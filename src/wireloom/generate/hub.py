@@ -10,13 +10,12 @@ from wireloom.capture.record import Direction
 from wireloom.generate.scene import Scene
 from wireloom.generate.timeline import SECOND_US
 from wireloom.protocols.signalhub.codec import encode, encode_msgpack
-from wireloom.protocols.signalhub.constants import SEND_TTL_MS
+from wireloom.protocols.signalhub.constants import HUB_ADDRESS, SEND_TTL_MS
 from wireloom.protocols.signalhub.envelope import Inner, SharedMessage, emitted
 from wireloom.protocols.signalhub.messages import Application
 from wireloom.wire.outcome import Outcome
 
 HUB: Final = "hub-1"
-HUB_ADDRESS: Final = "@(cloud/signal-hub)"
 LINK: Final = "ws"
 
 M = TypeVar("M", bound=SharedMessage)

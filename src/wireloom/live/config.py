@@ -26,6 +26,7 @@ import msgspec
 from msgspec import Struct, field
 
 from wireloom.live.links.handshake import is_loopback
+from wireloom.protocols.signalhub.constants import HUB_ADDRESS
 
 PREFIX: Final = "WIRELOOM_"
 _LIMITS: Final = "limits"
@@ -115,6 +116,9 @@ class HubSection(EndpointSection, frozen=True):
 
     listen: str = "127.0.0.1:8787"
     path: str = "/hub"
+    address: str = HUB_ADDRESS
+    """The hub's own address, `@(…)`: what it signs its answers with, and nobody else may be."""
+
     auth: Auth | None = None
     """Without it clients are who they say they are."""
 

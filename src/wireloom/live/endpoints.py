@@ -17,6 +17,8 @@ from wireloom.live.metrics import Meters
 from wireloom.live.tls import TlsError, server_context
 from wireloom.protocols.cthun.session import BrokerSession
 from wireloom.protocols.cthun.settings import BrokerSettings
+from wireloom.protocols.signalhub import addresses
+from wireloom.protocols.signalhub.constants import HUB_ADDRESS
 from wireloom.protocols.signalhub.session import HubSession
 from wireloom.protocols.signalhub.settings import HubSettings
 from wireloom.wire.session import Session
@@ -66,10 +68,19 @@ def hub_settings(section: HubSection, known: bytes) -> HubSettings:
     """The hub's settings; `known` is what only this node knows.
 
     Raises:
-        ConfigError: If a limit or a key cannot be.
+        ConfigError: If the address, a limit or a key cannot be.
     """
+    if not addresses.is_kept(section.address):
+        raise ConfigError(
+            f"signalhub.address = {section.address!r:.60} is no address; "
+            f"an address looks like {HUB_ADDRESS}"
+        )
     auth = section.auth
-    fixed: dict[str, Any] = {"secret": known, "auth": auth is not None}
+    fixed: dict[str, Any] = {
+        "secret": known,
+        "address": section.address,
+        "auth": auth is not None,
+    }
     if auth is not None:
         shared = None if auth.secret_file is None else _shared_secret(Path(auth.secret_file))
         fixed["token_secrets"] = () if shared is None else (shared,)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from wireloom.protocols.signalhub.addresses import address, is_address, matches, path
+from wireloom.protocols.signalhub.addresses import address, is_address, is_kept, matches, path
 from wireloom.wire.errors import MalformedError
 
 
@@ -102,3 +102,10 @@ def test_many_stars_take_no_time() -> None:
     began = time.perf_counter()
     assert not matches("*a" * 127 + "*b", "a" * 100_000)
     assert time.perf_counter() - began < 1
+
+
+def test_a_hub_keeps_addresses_of_512_bytes_as_json() -> None:
+    assert is_kept("@(" + "a" * 507 + ")")
+    assert not is_kept("@(" + "a" * 508 + ")")
+    assert not is_kept("@(" + "é" * 254 + ")")
+    assert not is_kept("nobody")

@@ -21,7 +21,7 @@ from wireloom.protocols.signalhub.topics import Topics
 from wireloom.wire.errors import WireError
 from wireloom.wire.message import Message
 
-HUB, ADA, BOB, TOPIC = "@(cloud/signal-hub)", "@(a/ada)", "@(b/bob)", "news"
+HUB, ADA, BOB, TOPIC = "@(cloudflare/signal-hub)", "@(a/ada)", "@(b/bob)", "news"
 ID = "0a1b2c3d-0000-4000-8000-000000000001"
 
 
@@ -167,3 +167,9 @@ def test_it_agrees_with_the_codec_on_good_and_on_damaged_bytes(
         place = data.draw(st.integers(0, len(raw) - 1))
         raw[place : place + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=2))
     agrees(bytes(raw), message.from_, reading)
+
+
+def test_the_fast_way_knows_the_address_that_the_hub_was_given() -> None:
+    raw = msgspec.json.encode(send(to="@(east/hub)"))
+    assert isinstance(intake(hub="@(east/hub)").take(raw, ADA), KnownSend)
+    assert not isinstance(intake().take(raw, ADA), KnownSend)

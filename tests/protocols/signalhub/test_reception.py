@@ -141,7 +141,7 @@ def test_a_token_of_the_connection_serves_a_connect_without_one() -> None:
         {"iss": "somebody"},
         {"actor_id": "\n"},
         {"actor_id": "x" * 600},
-        {"actor_id": "cloud/signal-hub"},
+        {"actor_id": "cloudflare/signal-hub"},
     ],
     ids=lambda claims: f"{claims}"[:30],
 )

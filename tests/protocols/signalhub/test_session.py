@@ -508,3 +508,48 @@ def _act(rng: random.Random, hub: Transcript, client: Any) -> None:
                 hub.crashes(after_ms=rng.randrange(100_000))
             else:
                 client.says("hub:heartbeat", {"timestamp": 1})
+
+
+EAST = "@(east/hub)"
+
+
+def test_a_hub_speaks_under_the_address_that_it_was_given() -> None:
+    hub = Transcript(address=EAST)
+    ada, bob = hub.stranger("@(a/ada)"), hub.client("@(b/bob)")
+    ada.connects()  # to the default address: it cannot know better
+    ada.hears("hub:connected", **{"from": EAST})
+    bob.registers()
+    for to in (EAST, "@(cloudflare/signal-hub)", "@(anything/else)"):
+        ada.sends_to(bob.address, to=to)
+        bob.hears("chat:line", metadata__via=EAST)
+        ada.hears("hub:delivery_ack", **{"from": EAST})
+
+
+def test_what_is_sent_to_no_address_at_all_is_no_message() -> None:
+    hub = Transcript()
+    ada = hub.stranger("@(a/ada)")
+    ada.says("hub:connect", None, pattern="ask", to="hub", metadata={})
+    ada.hears("hub:error", payload__details__reason="invalid_message")
+
+
+@pytest.mark.parametrize("address", ["@(cloudflare/signal-hub)", EAST])
+def test_nobody_is_the_hub(address: str) -> None:
+    hub = Transcript()
+    old = hub.client(EAST)
+    old.registers()
+    old.registers("@(a/other)")
+    old.subscribes("news", durable=True)
+    hub.client("@(b/bob)").registers(EAST.replace("hub", "elsewhere"))
+    hub.settings = HubSettings(secret=SECRET, address=address)
+    hub.crashes()
+    assert sorted(key for _, key in hub.stored if address in key) == []
+    assert hub.session.gauges()["registrations"] == (1 if address == EAST else 3)
+    assert hub.session.gauges()["subscriptions"] == (0 if address == EAST else 1)
+    ada = hub.client("@(a/ada)")
+    asked = ada.asks(
+        "hub:register", {"actorAddress": address, "capabilities": ["x"], "metadata": {}}
+    )
+    ada.hears("hub:unauthorized", correlationId=asked, payload__action="register")
+    thief = hub.stranger(address)
+    thief.connects()
+    assert thief.closed == (1008, "unauthorized")

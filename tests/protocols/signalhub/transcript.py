@@ -44,7 +44,7 @@ from wireloom.wire.session import (
     WakeAt,
 )
 
-HUB = "@(cloud/signal-hub)"
+HUB = "@(cloudflare/signal-hub)"
 BEGIN_MS = 1_739_731_000_000
 SECRET = b"0123456789abcdef0123456789abcdef"
 UNLIMITED: dict[str, Any] = dict.fromkeys(

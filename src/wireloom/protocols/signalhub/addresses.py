@@ -3,7 +3,13 @@
 import re
 from typing import Final
 
-from wireloom.protocols.signalhub.constants import ADDRESS_PATTERN, MAX_GLOB_SIZE
+import msgspec
+
+from wireloom.protocols.signalhub.constants import (
+    ADDRESS_PATTERN,
+    MAX_ADDRESS_SIZE,
+    MAX_GLOB_SIZE,
+)
 from wireloom.wire.errors import MalformedError
 
 _ADDRESS: Final = re.compile(ADDRESS_PATTERN)
@@ -13,6 +19,11 @@ _WILDCARD: Final = "*"
 def is_address(text: str) -> bool:
     """Whether `text` is an address: `@(…)` without control characters (R24)."""
     return _ADDRESS.search(text) is not None
+
+
+def is_kept(text: str) -> bool:
+    """Whether `text` is an address that a hub keeps, or puts into a frame (R43)."""
+    return is_address(text) and len(msgspec.json.encode(text)) <= MAX_ADDRESS_SIZE
 
 
 def path(address: str) -> str:

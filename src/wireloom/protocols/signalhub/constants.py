@@ -127,7 +127,7 @@ MAX_TOKEN_SIZE: Final = 8_192
 BEARER: Final = "bearer "
 """May stand before a token, in any case."""
 
-HUB_ADDRESS: Final = "@(cloud/signal-hub)"
+HUB_ADDRESS: Final = "@(cloudflare/signal-hub)"
 """What a hub calls itself if it is told nothing else."""
 
 MIN_SECRET_SIZE: Final = 16

@@ -4,9 +4,9 @@ from typing import Final
 
 from msgspec import UNSET
 
+from wireloom.protocols.signalhub import addresses
 from wireloom.protocols.signalhub.constants import (
     DEFAULT_TTL_SECONDS,
-    MAX_ADDRESS_SIZE,
     MAX_PAGE,
     MAX_REGISTRATION_SIZE,
     RENEWAL_STEP_MS,
@@ -14,7 +14,6 @@ from wireloom.protocols.signalhub.constants import (
 )
 from wireloom.protocols.signalhub.delivery import Delivery
 from wireloom.protocols.signalhub.desk import Desk
-from wireloom.protocols.signalhub.dialects import JSON
 from wireloom.protocols.signalhub.directory import Directory, Record, Registration, size
 from wireloom.protocols.signalhub.envelope import ActorRegistration
 from wireloom.protocols.signalhub.exchange import (
@@ -166,7 +165,7 @@ class Discovery:
     def _is_entitled(self, connection: Connection, address: str) -> bool:
         """Whether a client may register an address: its own, or one below it (R44)."""
         settings = self._desk.settings
-        if address == settings.address or len(JSON.write(address)) > MAX_ADDRESS_SIZE:
+        if address == settings.address or not addresses.is_kept(address):
             return False
         own = connection.address
         return not settings.auth or address == own or address.startswith(f"{own[:-1]}/")

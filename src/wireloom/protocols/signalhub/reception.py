@@ -6,7 +6,6 @@ from wireloom.protocols.signalhub import addresses, tokens, versions
 from wireloom.protocols.signalhub.constants import (
     CONNECT_TIMEOUT,
     HEARTBEAT_TIMEOUT,
-    MAX_ADDRESS_SIZE,
     OUTBOUND_QUEUE_FULL,
     PROTOCOL_VERSION,
     SLOW_CONSUMER,
@@ -17,7 +16,6 @@ from wireloom.protocols.signalhub.constants import (
 )
 from wireloom.protocols.signalhub.delivery import Delivery
 from wireloom.protocols.signalhub.desk import Desk
-from wireloom.protocols.signalhub.dialects import JSON
 from wireloom.protocols.signalhub.discovery import Discovery
 from wireloom.protocols.signalhub.lifecycle import (
     ConnectedMetadata,
@@ -188,7 +186,7 @@ class Reception:
             connection.ends_ms = _end_ms(claims)
         else:
             address = message.from_
-        if address == settings.address or len(JSON.write(address)) > MAX_ADDRESS_SIZE:
+        if address == settings.address or not addresses.is_kept(address):
             raise UnauthenticatedError("this address is not taken")
         return address
 

@@ -52,17 +52,21 @@ class Recovery:
 
     def _take_registration(self, record: Store) -> bool:
         found = directory.restored(record.value)
-        if found is None:
+        if found is None or self._is_own(found.owner, found.shown.actor_address):
             return False
         self._discovery.directory.put(self._desk.roster.actor(found.owner), found)
         return True
 
     def _take_subscription(self, record: Store) -> bool:
         found = topics.restored(record.value)
-        if found is None:
+        if found is None or self._is_own(found.actor):
             return False
         self._reception.topics.add(self._desk.roster.actor(found.actor), found.topic, durable=True)
         return True
+
+    def _is_own(self, *names: str) -> bool:
+        """Whether the hub has since been given an address that was a client's (R51)."""
+        return self._desk.settings.address in names
 
     def _take_parcel(self, record: Store) -> bool:
         found = mailboxes.restored(record)

@@ -15,7 +15,7 @@
  */
 
 const VERSION = "0.1.0";
-const HUB_ADDRESS = "@(cloud/signal-hub)";
+const HUB_ADDRESS = "@(cloudflare/signal-hub)";
 const REQUEST_MS = 5_000;
 const SEND_MS = 30_000;
 const NO_RETURN = new Set(["duplicate_connection", "unauthorized"]);
