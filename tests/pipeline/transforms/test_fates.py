@@ -42,6 +42,7 @@ def found(spark: SparkSession) -> dict[str, dict[str, Any]]:
 def test_every_message_has_one_row(found: dict[str, dict[str, Any]]) -> None:
     assert set(found) == {uuid(number) for number in (10, 20, 30, 40, 50, 60, 70)}
     assert {row["destination"] for row in found.values()} == {BOB}
+    assert {(row["type"], row["app_type"]) for row in found.values()} == {("hub:send", "greet")}
 
 
 @pytest.mark.parametrize(

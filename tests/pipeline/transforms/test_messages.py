@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from support.letters import send, uuid
+from support.letters import error, frame, send, uuid
 from support.spark import seen
 from support.tables import rows
 from wireloom.lake import Lake
@@ -18,6 +18,23 @@ def test_sightings_of_one_message_make_one_row(spark: SparkSession) -> None:
     assert (one["sightings"], one["nodes"], one["contents"], one["conflict"]) == (2, 1, 1, False)
     assert (other["contents"], other["conflict"]) == (2, True)
     assert (one["type"], one["auth"], one["first_node"]) == ("hub:send", "unchecked", "hub-1")
+
+
+def test_what_the_hub_carries_has_the_applications_own_type(spark: SparkSession) -> None:
+    inner = {"type": "chat:line", "payload": {"type": "within"}}
+    frames = [
+        frame("hub:publish", 10, fields={"payload": {"topic": "news", "message": inner}}),
+        frame("hub:broadcast", 20, fields={"payload": {"message": inner, "exclude_self": True}}),
+        send(30),
+        error(31, 30, at=1, code="timeout"),
+    ]
+    found = {row["message_id"]: row for row in rows(TABLE, messages(seen(spark, frames)))}
+    assert {id_: (row["type"], row["app_type"]) for id_, row in found.items()} == {
+        uuid(10): ("hub:publish", "chat:line"),
+        uuid(20): ("hub:broadcast", "chat:line"),
+        uuid(30): ("hub:send", "greet"),
+        uuid(31): ("hub:error", None),
+    }
 
 
 def test_every_message_of_the_corpus_has_a_row(tables: Path) -> None:

@@ -63,6 +63,7 @@ _NEEDED: Final = (
     "signalhub.ttl",
     "signalhub.payload.code",
     "signalhub.payload.details",
+    "signalhub.payload.message",
     "signalhub.payload.status",
     "cthun.data.description",
     "cthun.data.targets",

@@ -6,6 +6,7 @@ false has none either: nobody who is entitled to it sent it.
 
 from typing import Final
 
+from wireloom.pipeline.transforms.hub import APP_TYPE
 from wireloom.protocols.cthun.messages import TYPES as BROKER_TYPES
 from wireloom.protocols.myriadmesh.constants import (
     ACK_TIMEOUT_MS,
@@ -49,6 +50,7 @@ DEADLINE: Final = f"""
 _FIRST: Final = (
     "source",
     "type",
+    "app_type",
     "cast",
     "destination",
     "targets",
@@ -91,7 +93,7 @@ _SWARMS: Final = "if(unnamed_swarm, array_append(swarms, cast(null as string)), 
 
 ACCOUNTABLE: Final = f"""
 with told as (
-    select *, coalesce({_OWN}, false) as mine,
+    select *, coalesce({_OWN}, false) as mine, {APP_TYPE} as app_type,
            if({_NAMED}, reply_to, message_id) as about
     from {{sightings}} where ({_OWN}) or ({_NAMED})),
 grouped as (
@@ -117,8 +119,8 @@ swarms as (
     from (select node, explode({_SWARMS}) as in_swarm from {{nodes}} where protocol = 'uep12')
     group by in_swarm)
 select /*+ broadcast(swarms) */
-       protocol, message_id, explode({_DESTINATIONS}) as destination, source, type, cast, sent_at,
-       created_ms, cast(least({DEADLINE}, {FAR_MS}) as bigint) as deadline_ms, hops, copies,
+       protocol, message_id, explode({_DESTINATIONS}) as destination, source, type, app_type, cast,
+       sent_at, created_ms, cast(least({DEADLINE}, {FAR_MS}) as bigint) as deadline_ms, hops, copies,
        greatest(1, size(filter(sent_by, node -> node = composer))) as attempts
 from owed left join swarms on swarm <=> in_swarm
 """  # noqa: S608

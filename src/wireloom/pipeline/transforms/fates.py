@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.accountable import ACCOUNTABLE
 from wireloom.pipeline.transforms.evidence import CLAIMS, ENTITLED
+from wireloom.pipeline.transforms.hub import APP_TYPE_MEANING
 
 STATES: Final = ("delivered", "cancelled", "rejected", "expired", "in_flight", "lost")
 """Strongest first."""
@@ -32,6 +33,7 @@ TABLE: Final = Table(
         Column("destination", "string", "For whom it was; null where nobody can be named."),
         Column("source", "string", "Who sent it."),
         Column("type", "string", "The message type."),
+        Column("app_type", "string", APP_TYPE_MEANING),
         Column("sent_at", "timestamp", "Its first sighting.", "UTC"),
         Column("created_at", "timestamp", "When it was made, by its sender's clock.", "UTC"),
         Column("deadline", "timestamp", "Until when it is in flight without evidence.", "UTC"),
@@ -53,6 +55,7 @@ TABLE: Final = Table(
 _OWED: Final = (
     "source",
     "type",
+    "app_type",
     "sent_at",
     "created_ms",
     "deadline_ms",
@@ -77,7 +80,8 @@ best as (
     group by {", ".join(TABLE.key)}),
 timed as (
     select *, proof.*, unix_millis(proof.decided_at) - created_ms as delay_ms from best)
-select {", ".join(TABLE.key)}, source, type, sent_at, {_instant("created_ms")} as created_at,
+select {", ".join(TABLE.key)}, source, type, app_type, sent_at,
+       {_instant("created_ms")} as created_at,
        {_instant("deadline_ms")} as deadline,
        coalesce(proven, if(deadline_ms >= :horizon_ms, 'in_flight', 'lost')) as state,
        reason, evidence_kind, evidence_frame, decided_at,

@@ -4,6 +4,17 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+APP_TYPE: Final = """
+    case when protocol = 'signalhub' and type in ('hub:send', 'hub:publish', 'hub:broadcast')
+        then get_json_object(signalhub.payload.message, '$.type') end
+"""
+"""The application's own type of a message that the hub is to pass on, in SQL."""
+
+APP_TYPE_MEANING: Final = (
+    "The application's own type of what a `hub:send`, `hub:publish` or `hub:broadcast` carries; "
+    "null for other messages, whose `type` is all there is."
+)
+
 _FRAMES: Final = """
     select sighting, captured_at, node, direction, type, message_id, source, destination,
            created_ms, outcome, size, signalhub as hub, peer,

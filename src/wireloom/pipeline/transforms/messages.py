@@ -5,6 +5,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from wireloom.pipeline.tables import Column, Table
+from wireloom.pipeline.transforms.hub import APP_TYPE, APP_TYPE_MEANING
 
 TABLE: Final = Table(
     "messages",
@@ -13,6 +14,7 @@ TABLE: Final = Table(
         Column("protocol", "string", "The protocol."),
         Column("message_id", "string", "The message's identity."),
         Column("type", "string", "The message type."),
+        Column("app_type", "string", APP_TYPE_MEANING),
         Column("source", "string", "Who sent it."),
         Column("destination", "string", "For whom it is."),
         Column("targets", "array<string>", "For whom it is, where that is a list."),
@@ -53,13 +55,13 @@ with grouped as (
     select protocol, message_id,
            min(struct(array_position(
                array('valid', 'unchecked', 'unsigned', 'unknown_key', 'invalid'), auth) as rank,
-               captured_at, sighting, {", ".join(_FIRST)})) as best,
+               captured_at, sighting, {", ".join(_FIRST)}, {APP_TYPE} as app_type)) as best,
            min(struct(captured_at, sighting, node)) as first,
            size(collect_set(if(auth <> 'invalid', content, null))) as contents,
            size(collect_set(node)) as nodes, count(1) as sightings,
            max(captured_at) as last_seen, max(hops) as max_hops
     from {{sightings}} where message_id is not null group by protocol, message_id)
-select protocol, message_id, {", ".join(f"best.{name}" for name in _FIRST)},
+select protocol, message_id, {", ".join(f"best.{name}" for name in _FIRST)}, best.app_type,
        contents, contents > 1 as conflict, sightings, nodes, first.captured_at as first_seen,
        last_seen, first.node as first_node, max_hops
 from grouped
