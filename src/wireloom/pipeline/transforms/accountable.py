@@ -120,8 +120,8 @@ swarms as (
     group by in_swarm)
 select /*+ broadcast(swarms) */
        protocol, message_id, explode({_DESTINATIONS}) as destination, source, type, app_type, cast,
-       sent_at, created_ms, cast(least({DEADLINE}, {FAR_MS}) as bigint) as deadline_ms, hops, copies,
-       greatest(1, size(filter(sent_by, node -> node = composer))) as attempts
+       sent_at, created_ms, cast(least({DEADLINE}, {FAR_MS}) as bigint) as deadline_ms,
+       hops, copies, greatest(1, size(filter(sent_by, node -> node = composer))) as attempts
 from owed left join swarms on swarm <=> in_swarm
 """  # noqa: S608
 """One row for each message and destination, with its deadline; from `sightings` and `nodes`."""
