@@ -30,6 +30,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.spark)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _numbers_from_zero() -> Iterator[None]:
+    """New logs number their frames from 0 instead of from the clock: tests read better so."""
+    from wireloom.capture import writer
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(writer, "microseconds", lambda: 0)
+        yield
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A Spark session: a start takes longer than most tests."""

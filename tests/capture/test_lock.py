@@ -48,3 +48,27 @@ def test_a_process_that_is_killed_holds_no_lock(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         NodeLock(tmp_path / "none", "a")
+
+
+def test_the_next_number_is_kept_in_the_locks_file(tmp_path: Path) -> None:
+    lock = NodeLock(tmp_path, "a")
+    assert lock.noted() is None
+    lock.note(7)
+    lock.note(1_700_000_000_000_000)
+    lock.release()
+    again = NodeLock(tmp_path, "a")
+    assert again.noted() == 1_700_000_000_000_000
+    again.release()
+
+
+def test_no_flipped_bit_gives_another_number(tmp_path: Path) -> None:
+    lock = NodeLock(tmp_path, "a")
+    lock.note(1_700_000_000_000_000)
+    path = tmp_path / "a.lock"
+    whole = path.read_bytes()
+    for bit in range(8 * len(whole)):
+        spoilt = bytearray(whole)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(spoilt)
+        assert lock.noted() is None
+    lock.release()

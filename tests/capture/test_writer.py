@@ -2,6 +2,8 @@
 
 import os
 import random
+import shutil
+import stat
 import subprocess
 import sys
 import time
@@ -36,6 +38,13 @@ def appended(log: CaptureWriter, numbers: range) -> None:
         log.append(frame(number))
 
 
+def killed(log: CaptureWriter) -> None:
+    """Leaves behind what `kill -9` does."""
+    if log._open is not None:
+        log._open.close()
+    log._lock.release()
+
+
 def states(folder: Path) -> list[bool]:
     return [segment.sealed for segment in segments(folder)]
 
@@ -64,6 +73,122 @@ def test_a_writer_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
     assert sequences(tmp_path) == list(range(6))
 
 
+def test_a_node_whose_segments_are_all_deleted_never_uses_a_number_twice(tmp_path: Path) -> None:
+    with CaptureWriter(tmp_path, "mesh-01") as log:
+        appended(log, range(5))
+    for segment in segments(tmp_path):
+        segment.path.unlink()
+        segment.sums_path.unlink()
+    with CaptureWriter(tmp_path, "mesh-01") as log:
+        appended(log, range(2))
+    assert sequences(tmp_path) == [5, 6]
+
+
+def test_a_node_whose_last_segment_is_deleted_never_uses_a_number_twice(tmp_path: Path) -> None:
+    for _ in range(2):
+        with CaptureWriter(tmp_path, "mesh-01") as log:
+            appended(log, range(3))
+    last = list(segments(tmp_path))[-1]
+    last.path.unlink()
+    with CaptureWriter(tmp_path, "mesh-01") as log:
+        assert log.next_sequence == 6
+
+
+def test_an_open_segment_that_is_deleted_leaves_its_numbers_used(tmp_path: Path) -> None:
+    log = CaptureWriter(tmp_path, "mesh-01")
+    appended(log, range(3))
+    log.flush()
+    killed(log)
+    (segment,) = segments(tmp_path)
+    segment.path.unlink()
+    with CaptureWriter(tmp_path, "mesh-01") as again:
+        assert again.next_sequence == 3
+
+
+def test_a_folder_that_is_deleted_begins_at_the_clock(tmp_path: Path) -> None:
+    at = [1_700_000_000_000_000]
+    folder = tmp_path / "captures"
+    with CaptureWriter(folder, "mesh-01", begin=lambda: at[0]) as log:
+        appended(log, range(3))
+    shutil.rmtree(folder)
+    at[0] += 1_000_000
+    with CaptureWriter(folder, "mesh-01", begin=lambda: at[0]) as log:
+        assert log.next_sequence == 1_700_000_001_000_000
+
+
+def test_a_clock_that_was_set_back_does_not_set_the_numbers_back(tmp_path: Path) -> None:
+    with CaptureWriter(tmp_path, "mesh-01", begin=lambda: 1_700_000_000_000_000) as log:
+        appended(log, range(3))
+    for segment in segments(tmp_path):
+        segment.path.unlink()
+    with CaptureWriter(tmp_path, "mesh-01", begin=lambda: 5) as log:
+        assert log.next_sequence == 1_700_000_000_000_003
+
+
+def test_a_log_of_an_older_version_goes_on_beyond_all_that_may_have_been_deleted(
+    tmp_path: Path,
+) -> None:
+    with CaptureWriter(tmp_path, "mesh-01") as log:
+        appended(log, range(3))
+    (tmp_path / "mesh-01.lock").write_bytes(b"")
+    with CaptureWriter(tmp_path, "mesh-01", begin=lambda: 1_000) as log:
+        assert log.next_sequence == 1_000
+
+
+def test_the_clock_gives_sixteen_digits() -> None:
+    assert len(str(time.time_ns() // 1_000)) == 16
+
+
+@pytest.mark.parametrize("umask", [0, 0o077, 0o777])
+def test_files_and_folders_are_their_owners_alone(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        with CaptureWriter(tmp_path / "data" / "captures", "mesh-01") as log:
+            appended(log, range(3))
+            log.flush()
+    finally:
+        os.umask(before)
+    made = sorted((tmp_path / "data").rglob("*"))
+    assert len(made) == 4
+    for path in (tmp_path / "data", *made):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_a_log_without_its_checksums_is_recovered_for_its_owner_alone(tmp_path: Path) -> None:
+    log = CaptureWriter(tmp_path, "mesh-01")
+    appended(log, range(3))
+    log.flush()
+    killed(log)
+    (segment,) = segments(tmp_path)
+    segment.sums_path.unlink()
+    CaptureWriter(tmp_path, "mesh-01").close()
+    assert stat.S_IMODE(segment.sums_path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "ending", [".lock", "-0000000000000000.sums", "-0000000000000000.arrow.open"]
+)
+def test_a_planted_symbolic_link_is_refused(tmp_path: Path, ending: str) -> None:
+    (tmp_path / "captures").mkdir()
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    (tmp_path / "captures" / f"mesh-01{ending}").symlink_to(victim)
+    with (
+        pytest.raises(OSError, match="is a symbolic link"),
+        CaptureWriter(tmp_path / "captures", "mesh-01") as log,
+    ):
+        appended(log, range(3))
+    assert victim.read_bytes() == b"precious"
+
+
+def test_a_folder_may_be_a_symbolic_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "captures").symlink_to(tmp_path / "real")
+    with CaptureWriter(tmp_path / "captures", "mesh-01") as log:
+        appended(log, range(3))
+    assert sequences(tmp_path / "real") == [0, 1, 2]
+
+
 def test_nothing_is_written_for_no_frames(tmp_path: Path) -> None:
     with CaptureWriter(tmp_path, "mesh-01") as log:
         log.flush()
@@ -87,7 +212,7 @@ def test_a_node_without_a_name_is_refused(tmp_path: Path) -> None:
 def test_a_failed_recovery_does_not_keep_the_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(folder: Path, node: str) -> int:
+    def fail(left: object) -> int:
         raise FULL
 
     with monkeypatch.context() as patched:
@@ -402,7 +527,7 @@ from pathlib import Path
 from random import randbytes
 from capture.made import frame
 from wireloom.capture.writer import CaptureWriter
-log = CaptureWriter(Path(sys.argv[1]), "mesh-01")
+log = CaptureWriter(Path(sys.argv[1]), "mesh-01", begin=int)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
 failures = 0
 for number in range(200):
@@ -434,7 +559,7 @@ import sys
 from pathlib import Path
 from capture.made import frame
 from wireloom.capture.writer import CaptureWriter
-log = CaptureWriter(Path(sys.argv[1]), "mesh-01", seal_bytes=20_000)
+log = CaptureWriter(Path(sys.argv[1]), "mesh-01", seal_bytes=20_000, begin=int)
 number = log.next_sequence
 while True:
     for _ in range(7):

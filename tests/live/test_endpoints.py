@@ -137,3 +137,10 @@ def test_a_session_shows_its_own_numbers(tmp_path: Path) -> None:
     assert meters.session_cut == {"a": 1}
     add_gauges(meters, object())  # type: ignore[arg-type]
     assert meters.session() == {"queued": 3}
+
+
+def test_a_secret_behind_a_symbolic_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "known").write_bytes(bytes(64))
+    (tmp_path / "secret").symlink_to(tmp_path / "known")
+    with pytest.raises(NodeError, match="secret is a symbolic link"):
+        secret(tmp_path)

@@ -1,5 +1,6 @@
 """The store: on disk before anyone is told so."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -228,3 +229,31 @@ def test_a_loop_that_is_gone_stops_nobody(tmp_path: Path) -> None:
     store.close()
     assert loaded(tmp_path / "store.db") == {"a": b"1"}
     assert not [one for one in threading.enumerate() if one.name == "store"]
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-journal"])
+def test_a_planted_symbolic_link_is_refused(tmp_path: Path, ending: str) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"")
+    (tmp_path / f"store.db{ending}").symlink_to(victim)
+    with pytest.raises(StoreError, match="is a symbolic link, and nothing is written through one"):
+        RecordStore(tmp_path / "store.db")
+    assert victim.read_bytes() == b""
+
+
+def test_the_files_are_their_owners_alone_whatever_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "made" / "store.db"
+    RecordStore(path).close()
+    path.chmod(0o644)
+    before = os.umask(0)
+    try:
+        owner = Owner(RecordStore(path))
+        put(owner.store, "a", b"1")
+        owner.store.commit()
+        owner.step()
+        found = {one.name: one.stat().st_mode & 0o777 for one in path.parent.iterdir()}
+        assert found == {"store.db": 0o600, "store.db-wal": 0o600}
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+        owner.store.close()
+    finally:
+        os.umask(before)

@@ -1,6 +1,7 @@
 """A generated corpus and its truth."""
 
 import json
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ def cut(captures: Path, folder: Path, parts: int) -> list[list[Path]]:
         batches = [batch for batch in read_segment(segment) if isinstance(batch, pa.RecordBatch)]
         rows = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
         edges = [rows.num_rows * part // parts for part in range(parts + 1)]
-        with CaptureWriter(folder, segment.node) as writer:
+        first = segment.first_sequence
+        with CaptureWriter(folder, segment.node, begin=partial(int, first)) as writer:
             for part, (begin, end) in enumerate(pairwise(edges)):
                 if end > begin:
                     before = set(folder.iterdir())

@@ -1,12 +1,25 @@
-"""The lock that keeps a second writer of the same node out."""
+"""The lock that keeps a second writer of the same node out, and the last number that was used.
+
+The lock's file outlives all segments of its node. It holds the next sequence number, so that a
+number is used once even if every segment has been deleted:
+
+```
+next sequence, 19 digits | space | CRC-32 of the digits, 8 hex digits | line end
+```
+"""
 
 import fcntl
+import os
+import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from wireloom.capture.private import opener
 from wireloom.capture.segment import LOCK, quoted
 
 _ONLY_WE: Final = fcntl.LOCK_EX | fcntl.LOCK_NB
+_NOTE_SIZE: Final = 29
 
 
 class NodeLockedError(OSError):
@@ -24,19 +37,40 @@ class NodeLock:
 
     Raises:
         NodeLockedError: If another writer holds it.
+        LinkRefusedError: If a symbolic link lies there.
         OSError: If the lock's file cannot be written.
     """
 
     def __init__(self, folder: Path, node: str) -> None:
-        self._file = (folder / (quoted(node) + LOCK)).open("ab")
+        self._handle = opener(folder / (quoted(node) + LOCK), os.O_RDWR | os.O_CREAT)
         try:
-            fcntl.flock(self._file, _ONLY_WE)
+            fcntl.flock(self._handle, _ONLY_WE)
         except BlockingIOError:
-            self._file.close()
+            os.close(self._handle)
             raise NodeLockedError(
                 f"another process is writing frames of {node} to {folder}"
             ) from None
 
+    def noted(self) -> int | None:
+        """The number that was noted last; None if there is none, or it is damaged."""
+        line = os.pread(self._handle, _NOTE_SIZE, 0)
+        digits = line[:19]
+        return int(digits) if digits.isdigit() and line == _note(int(digits)) else None
+
+    def note(self, next_sequence: int) -> None:
+        """Notes which number comes next.
+
+        A disk that does not take it is passed over: the segments tell as well, and frames that
+        are on disk must not be written again.
+        """
+        with suppress(OSError):
+            os.pwrite(self._handle, _note(next_sequence), 0)
+
     def release(self) -> None:
         """Lets the next writer in."""
-        self._file.close()
+        os.close(self._handle)
+
+
+def _note(next_sequence: int) -> bytes:
+    digits = b"%019d" % next_sequence
+    return b"%s %08x\n" % (digits, zlib.crc32(digits))

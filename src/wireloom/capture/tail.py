@@ -6,13 +6,15 @@ anything else is written or the segment is sealed.
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import pyarrow as pa
 
+from wireloom.capture.private import opener, refusal
 from wireloom.capture.reader import known_sums, read_segment
-from wireloom.capture.segment import SUM_SIZE, Segment, pack_sum, segments, sum_of
+from wireloom.capture.segment import SUM_SIZE, Segment, pack_sum, sum_of
 from wireloom.capture.stream import END, HEAD, pays_to_compress, put_batch, walk
 
 
@@ -37,10 +39,10 @@ class OpenSegment:
         self._is_compressed: bool | None = None
         """The first batch decides for all."""
         # Checksums come first, so that a segment without them was not left by a crash.
-        self._sums: BinaryIO = segment.sums_path.open("wb", buffering=0)
+        self._sums: BinaryIO = _opened(segment.sums_path, "wb")
         self._file: BinaryIO = self._sums
         try:
-            self._file = segment.path.open("wb", buffering=0)
+            self._file = _opened(segment.path, "wb")
             _write_synced(self._file, HEAD)
             _sync_folder(segment.folder)
         except OSError:
@@ -98,30 +100,39 @@ class OpenSegment:
         self._sums.close()
 
 
-def recover(folder: Path, node: str) -> int:
-    """Seals what a crash left open, and gives the node's next sequence number.
+def recover(left: Iterable[Segment]) -> int | None:
+    """Seals what a crash left open, and gives the number after the last one that was used.
+
+    Args:
+        left: The segments of one node, by sequence.
+
+    Returns:
+        None if there are no segments.
 
     Raises:
         OSError: If the disk does not take it.
     """
-    next_sequence = 0
-    for segment in segments(folder):
-        if segment.node == node:
-            left = segment if segment.sealed else _seal_left(segment)
-            next_sequence = segment.first_sequence if left is None else _next_sequence(left)
+    next_sequence = None
+    for segment in left:
+        sealed = segment if segment.sealed else _seal_left(segment)
+        reached = segment.first_sequence if sealed is None else _next_sequence(sealed)
+        next_sequence = max(next_sequence or 0, reached)
     return next_sequence
 
 
 def _seal_left(segment: Segment) -> Segment | None:
+    if segment.path.is_symlink():
+        raise refusal(segment.path)
     sums = segment.sums()
     if not segment.sums_path.exists():  # taken away by somebody: keep what can be read
         sums = walk(segment.path)
-        segment.sums_path.write_bytes(b"".join(map(pack_sum, sums)))
+        with _opened(segment.sums_path, "wb") as file:
+            _write_synced(file, b"".join(map(pack_sum, sums)))
     if not sums:
         segment.path.unlink()
         segment.sums_path.unlink(missing_ok=True)
         return None
-    with segment.path.open("r+b", buffering=0) as file, segment.sums_path.open("r+b") as sums_file:
+    with _opened(segment.path, "r+b") as file, _opened(segment.sums_path, "r+b") as sums_file:
         _cut(sums_file, len(sums) * SUM_SIZE)
         _cut(file, sums[-1].end)
         _write_synced(file, END)
@@ -147,6 +158,10 @@ def _rename(segment: Segment) -> Segment:
         raise FileExistsError(f"{sealed.path} is there already, and a sealed segment never changes")
     segment.path.rename(sealed.path)
     return sealed
+
+
+def _opened(path: Path, mode: str) -> BinaryIO:
+    return cast("BinaryIO", open(path, mode, buffering=0, opener=opener))
 
 
 def _cut(file: BinaryIO, size: int) -> None:

@@ -12,15 +12,16 @@ frame and no number is lost or doubled.
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time_ns
 from types import TracebackType
 from typing import Final, Self
 
 import pyarrow as pa
 
 from wireloom.capture.lock import NodeLock
+from wireloom.capture.private import make_folder
 from wireloom.capture.record import SCHEMA, Captured, to_batch
-from wireloom.capture.segment import Segment
+from wireloom.capture.segment import Segment, segments
 from wireloom.capture.tail import OpenSegment, recover
 
 FLUSH_FRAMES: Final = 8_192
@@ -30,6 +31,14 @@ FLUSH_BYTES: Final = 8 * 1024 * 1024
 FLUSH_SECONDS: Final = 1.0
 SEAL_BYTES: Final = 128 * 1024 * 1024
 SEAL_SECONDS: Final = 300.0
+
+
+def microseconds() -> int:
+    """Since 1970: where the numbers of a new log begin.
+
+    A log whose segments and lock are all deleted begins beyond the numbers that it had.
+    """
+    return time_ns() // 1_000
 
 
 class CaptureWriter:
@@ -43,6 +52,9 @@ class CaptureWriter:
         seal_bytes: A segment of this size is sealed.
         seal_seconds: A segment of this age is sealed.
         clock: Seconds that only go forward.
+        begin: Gives the first number of a log of which nothing is known.
+        reached: Gives the number after the node's last one, from whoever has looked at the
+            folder already; None if there are no segments. By default all files are looked at.
 
     Raises:
         ValueError: If the node's name is empty, too long, or not Unicode.
@@ -50,7 +62,7 @@ class CaptureWriter:
         OSError: If the folder cannot be written.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         folder: Path,
         node: str,
@@ -59,8 +71,10 @@ class CaptureWriter:
         seal_bytes: int = SEAL_BYTES,
         seal_seconds: float = SEAL_SECONDS,
         clock: Callable[[], float] = monotonic,
+        begin: Callable[[], int] | None = None,
+        reached: Callable[[], int | None] | None = None,
     ) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         self._folder = folder
         self._node = node
         self._flush_seconds = flush_seconds
@@ -73,10 +87,11 @@ class CaptureWriter:
         self._open: OpenSegment | None = None
         self._lock = NodeLock(folder, node)
         try:
-            self._next_sequence = recover(folder, node)
+            self._next_sequence = self._first(begin or microseconds, reached or self._recovered)
         except OSError:
             self._lock.release()
             raise
+        self._lock.note(self._next_sequence)
 
     @property
     def next_sequence(self) -> int:
@@ -175,6 +190,20 @@ class CaptureWriter:
     ) -> None:
         self.close()
 
+    def _first(self, begin: Callable[[], int], reached: Callable[[], int | None]) -> int:
+        """A number that no frame of this node has had.
+
+        Numbers go on where the segments end, unless these are not all that there were: the lock's
+        file says so, or has been deleted itself.
+        """
+        noted, after = self._lock.noted(), reached()
+        if noted is not None and after is not None and after >= noted:
+            return after
+        return max(noted or 0, after or 0, begin())
+
+    def _recovered(self) -> int | None:
+        return recover(one for one in segments(self._folder) if one.node == self._node)
+
     def _put(self, batch: pa.RecordBatch) -> None:
         if self._open is not None and self._open.torn:
             self._retire(self._open)
@@ -183,6 +212,7 @@ class CaptureWriter:
             self._open = OpenSegment(segment, self._clock())
         self._open.write(batch)
         self._next_sequence += batch.num_rows
+        self._lock.note(self._next_sequence)
 
     def _retire(self, torn: OpenSegment) -> None:
         """Leaves a segment that a failure tore, once it is certain what is in it."""

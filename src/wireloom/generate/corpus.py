@@ -1,9 +1,11 @@
 """A whole corpus: all protocols at once, in their proportions, to segments and a truth file."""
 
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from wireloom.capture.private import make_folder
 from wireloom.capture.record import Captured
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
@@ -30,6 +32,9 @@ MIN_PROOFS: Final = 8
 MAX_PROOFS: Final = 2_000
 """Bounds the time that proofs of work take: a tenth of a second each."""
 
+NUMBERS: Final = 1_000_000
+"""Sequence numbers of a seed before those of another may begin."""
+
 MIN_FRAMES: Final = 1_000
 """With fewer frames not every kind of conversation would have its turn."""
 
@@ -54,17 +59,25 @@ class Wish(NamedTuple):
 
 
 class _Log:
-    """One writer a node."""
+    """One writer a node.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: Where segments lie.
+        seed: Another seed gives other numbers: tables tell its frames from those of the first.
+    """
+
+    def __init__(self, folder: Path, seed: int) -> None:
         self._folder = folder
+        self._begin = zlib.crc32(str(seed).encode()) * NUMBERS
         self._writers: dict[str, CaptureWriter] = {}
 
     def write(self, frame: Captured) -> None:
         writer = self._writers.get(frame.node)
         if writer is None:
             # A clock that stands still seals by size only: the same seed, the same segments.
-            writer = CaptureWriter(self._folder, frame.node, clock=lambda: 0.0)
+            writer = CaptureWriter(
+                self._folder, frame.node, clock=lambda: 0.0, begin=lambda: self._begin
+            )
             self._writers[frame.node] = writer
         writer.append(frame)
 
@@ -129,8 +142,8 @@ def generate(
     captures = folder / CAPTURES
     if any(segments(captures)):
         raise FileExistsError(f"{captures} holds captures already")
-    captures.mkdir(parents=True, exist_ok=True)
-    truth, log = Truth(), _Log(captures)
+    make_folder(captures)
+    truth, log = Truth(), _Log(captures, wish.seed)
     try:
         _perform(wish, Timeline(log.write), truth, progress)
     finally:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from wireloom.capture.private import LinkRefusedError, opener
 from wireloom.live.config import Address, ConfigError, EndpointSection, HubSection
 from wireloom.live.links.connection import LinkLimits
 from wireloom.live.metrics import Meters
@@ -113,10 +114,13 @@ def secret(data: Path) -> bytes:
     try:
         if not path.exists():
             made = path.with_suffix(".new")
-            made.touch(mode=0o600)
-            made.write_bytes(secrets.token_bytes(SECRET_SIZE))
+            with open(made, "wb", opener=opener) as file:
+                file.write(secrets.token_bytes(SECRET_SIZE))
             made.rename(path)
-        found = path.read_bytes()
+        with open(path, "rb", opener=opener) as file:
+            found = file.read()
+    except LinkRefusedError as error:
+        raise NodeError(f"{error.strerror}") from None
     except OSError as error:
         raise NodeError(f"{path} cannot be used: {error.strerror}") from None
     if len(found) < SECRET_SIZE:

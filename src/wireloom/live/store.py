@@ -4,6 +4,7 @@ Records are collected while a commit runs, and go to disk together in the next o
 `forget` give a ticket; what depends on a record waits until `synced` has told that ticket.
 """
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -13,6 +14,13 @@ from threading import Thread
 from time import perf_counter
 from typing import Final
 
+from wireloom.capture.private import (
+    FILE_MODE,
+    LinkRefusedError,
+    make_folder,
+    opener,
+    refusal,
+)
 from wireloom.wire.session import Store
 
 VERSION: Final = 1
@@ -181,8 +189,8 @@ class RecordStore:
 
 def _opened(path: Path) -> sqlite3.Connection:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
+        make_folder(path.parent)
+        _claim(path)
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0)
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -198,9 +206,26 @@ def _opened(path: Path) -> sqlite3.Connection:
         if "locked" in str(error):
             raise StoreError(f"another process is using {path}") from None
         raise StoreError(f"{path} cannot be opened: {error}") from None
+    except LinkRefusedError as error:
+        raise StoreError(f"{error.strerror}") from None
     except (sqlite3.Error, OSError) as error:
         raise StoreError(f"{path} cannot be opened: {error}") from None
     return connection
+
+
+def _claim(path: Path) -> None:
+    """Makes the file, or makes it the owner's alone; SQLite's others beside it follow it.
+
+    Raises:
+        LinkRefusedError: If one of them is a symbolic link, which SQLite would follow.
+        OSError: If it cannot be made.
+    """
+    os.close(opener(path, os.O_RDWR | os.O_CREAT))
+    for beside in (Path(f"{path}{ending}") for ending in ("-wal", "-shm", "-journal")):
+        if beside.is_symlink():
+            raise refusal(beside)
+        if beside.exists():
+            beside.chmod(FILE_MODE)
 
 
 def _write(connection: sqlite3.Connection, batch: Batch) -> None:

@@ -1,10 +1,15 @@
 """Ingest: each frame exactly once."""
 
+import shutil
+import time
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
+from wireloom.capture import writer
 from wireloom.capture.record import Captured, Direction
+from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import declared
 from wireloom.pipeline.stages.ingest import Ingested, ingest
@@ -62,3 +67,22 @@ def test_a_batch_that_was_committed_is_not_stored_again(
         (commits / name).unlink()
     assert bring(spark, tmp_path) == [Ingested(0, 0, 0)]
     assert Store(tmp_path / "tables").read(spark, declared.frames()).count() == 1
+
+
+@pytest.mark.parametrize("gone", ["segments", "folder"])
+def test_frames_of_a_node_whose_captures_were_deleted_are_taken(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    captures = tmp_path / "captures"
+    monkeypatch.setattr(writer, "microseconds", lambda: time.time_ns() // 1_000)
+    write(captures, [bytes.fromhex("792000")] * 50)
+    assert [one.frames for one in bring(spark, tmp_path)] == [50]
+    if gone == "folder":
+        shutil.rmtree(captures)
+    for segment in segments(captures):
+        segment.path.unlink()
+        segment.sums_path.unlink()
+    write(captures, [bytes.fromhex("792000")] * 50)
+    assert [one.frames for one in bring(spark, tmp_path)] == [50]
+    frames = Store(tmp_path / "tables").read(spark, declared.frames())
+    assert frames.select("sighting").distinct().count() == 100
