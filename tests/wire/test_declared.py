@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from wireloom.wire.declared import Declared, declared, parts, type_text
+from wireloom.wire.declared import Declared, classes_of, declared, parts, type_text
 from wireloom.wire.fields import U8, Bytes32
 from wireloom.wire.message import Message
 
@@ -58,6 +58,11 @@ def test_fields_come_in_order_with_their_meaning() -> None:
 def test_parts_are_found_at_any_depth() -> None:
     assert parts(Tree) == [Branch, Leaf]
     assert parts(Leaf) == []
+
+
+def test_the_classes_of_one_field() -> None:
+    assert classes_of(Tree, "branches") == [Branch]
+    assert classes_of(Tree, "key") == classes_of(Tree, "from") == classes_of(Tree, "none") == []
 
 
 def test_types_in_words() -> None:

@@ -56,6 +56,12 @@ def parts(cls: type[Message]) -> list[type[Message]]:
     return list(found)
 
 
+def classes_of(cls: type[Message], name: str) -> list[type[Message]]:
+    """The message classes that the field `name` of `cls` may be of, by itself or in a list."""
+    hints = get_type_hints(cls, include_extras=True)
+    return _classes(hints.get(name, hints.get(f"{name}_")))
+
+
 def type_text(hint: Any) -> str:
     """A type as the docs print it."""
     origin = get_origin(hint)
