@@ -11,7 +11,7 @@ from protocols.signalhub.samples import SAMPLES
 from protocols.signalhub.strategies import MESSAGES
 from support.cases import vectors
 from support.damage import flips
-from wireloom.protocols.signalhub import codec
+from wireloom.protocols.signalhub import codec, dialects
 from wireloom.protocols.signalhub.directory import Directory, Record
 from wireloom.protocols.signalhub.envelope import ActorRegistration, SharedMessage
 from wireloom.protocols.signalhub.intake import Intake, KnownPublish, KnownSend
@@ -48,10 +48,10 @@ def agrees(raw: bytes, sender: str = ADA, reading: Intake | None = None) -> Mess
         expected = codec.decode(raw)
     except WireError as error:
         with pytest.raises(type(error)) as refused:
-            reading.take(raw, sender)
+            reading.take(raw, {sender: dialects.written(sender)})
         assert refused.value.reason is error.reason
         return None
-    taken = reading.take(raw, sender)
+    taken = reading.take(raw, {sender: dialects.written(sender)})
     assert isinstance(taken, type(expected))
     assert msgspec.to_builtins(taken) == msgspec.to_builtins(expected)
     return taken
@@ -171,5 +171,5 @@ def test_it_agrees_with_the_codec_on_good_and_on_damaged_bytes(
 
 def test_the_fast_way_knows_the_address_that_the_hub_was_given() -> None:
     raw = msgspec.json.encode(send(to="@(east/hub)"))
-    assert isinstance(intake(hub="@(east/hub)").take(raw, ADA), KnownSend)
-    assert not isinstance(intake().take(raw, ADA), KnownSend)
+    assert isinstance(intake(hub="@(east/hub)").take(raw, {ADA: dialects.written(ADA)}), KnownSend)
+    assert not isinstance(intake().take(raw, {ADA: dialects.written(ADA)}), KnownSend)

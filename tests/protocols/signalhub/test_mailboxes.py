@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import msgspec
+
 from wireloom.protocols.signalhub.mailboxes import (
+    PARCEL_KIND,
+    REPORT_KIND,
     Mailboxes,
     Parcel,
     Report,
@@ -21,6 +25,7 @@ def parcel(number: int, **more: Any) -> Parcel:
     base: dict[str, Any] = {
         "id": str(number),
         "sender": "@(s)",
+        "owner": "@(s)",
         "target": "@(t)",
         "ask": True,
         "type": "x",
@@ -32,7 +37,7 @@ def parcel(number: int, **more: Any) -> Parcel:
 
 
 def report(number: int, sender: str = "@(s)") -> Report:
-    return Report(id=str(number), sender=sender, target="@(t)", until_ms=100 + number)
+    return Report(id=str(number), sender=sender, owner=sender, target="@(t)", until_ms=100 + number)
 
 
 def test_parcels_come_out_in_the_order_they_went_in() -> None:
@@ -46,11 +51,11 @@ def test_parcels_come_out_in_the_order_they_went_in() -> None:
     assert (boxes.count, boxes.size) == (1, 5)
 
 
-def test_a_box_holds_a_parcel_by_sender_and_id() -> None:
+def test_a_box_holds_a_parcel_by_owner_and_id() -> None:
     boxes = Mailboxes(settings())
     boxes.put(parcel(1))
     assert boxes.holds(parcel(1, payload=b""))
-    assert not boxes.holds(parcel(1, sender="@(other)"))
+    assert not boxes.holds(parcel(1, owner="@(other)"))
     assert not boxes.holds(parcel(1, target="@(other)"))
 
 
@@ -114,3 +119,13 @@ def test_what_waits_comes_back_from_the_store_as_it_was() -> None:
         assert one.forget() == Forget(stored.kind, stored.key)
     assert restored(Store("parcel", "k", b"")) is None
     assert restored(Store("report", "k", parcel(1).store().value[:-1])) is None
+
+
+def test_what_an_older_hub_stored_belongs_to_its_sender() -> None:
+    for one in (parcel(1, sender="@(o)", owner=""), report(1, sender="@(o)")):
+        kind = PARCEL_KIND if isinstance(one, Parcel) else REPORT_KIND
+        old = msgspec.to_builtins(one, builtin_types=(bytes,))
+        del old["owner"]
+        found = restored(Store(kind, "key", msgspec.msgpack.encode(old)))
+        assert found is not None
+        assert (found.owner, found.sender) == ("@(o)", "@(o)")

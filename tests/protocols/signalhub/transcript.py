@@ -180,6 +180,8 @@ class Client:
         self.packed = packed
         self.heard: deque[SharedMessage] = deque()
         self.closed: tuple[int, str] | None = None
+        self.registered: set[str] = set()
+        """The addresses that it asked for; the hub may answer to them."""
 
     def takes(self, command: Send) -> None:
         """A frame comes in: in the client's encoding, complete, and well formed."""
@@ -189,7 +191,7 @@ class Client:
         assert isinstance(message, SharedMessage)
         assert emitted(message) == message
         if message.from_ == self.hub.settings.address:
-            assert message.to in {self.address, f"@(line/{self.line})"}
+            assert message.to in {self.address, f"@(line/{self.line})", *self.registered}
         self.heard.append(message)
 
     def connects(self, **metadata: Any) -> str:
@@ -218,6 +220,8 @@ class Client:
             "signature": None,
             **fields,
         }
+        if type_ == "hub:register":
+            self.registered.add(payload["actorAddress"])
         encoder = msgspec.msgpack if self.packed else msgspec.json
         self.sends(encoder.encode(document))
         return str(document["id"])
@@ -245,13 +249,14 @@ class Client:
 
     def registers(self, address: str | None = None, *, renew: bool = False, **more: Any) -> Any:
         """Registers an address, its own if no other is given; gives the answer's payload."""
+        fields = {"from": more.pop("from")} if "from" in more else {}
         payload = {
             "actorAddress": address or self.address,
             "capabilities": ["render"],
             "metadata": {},
             **more,
         }
-        asked = self.asks("hub:register", payload, metadata={"renewOnHeartbeat": renew})
+        asked = self.asks("hub:register", payload, metadata={"renewOnHeartbeat": renew}, **fields)
         return self.hears("hub:registered", correlationId=asked)["payload"]
 
     def subscribes(self, topic: str, **more: Any) -> str:

@@ -11,7 +11,7 @@ from wireloom.protocols.signalhub.constants import (
     ErrorCode,
 )
 from wireloom.protocols.signalhub.desk import Desk
-from wireloom.protocols.signalhub.dialects import written
+from wireloom.protocols.signalhub.dialects import Written, written
 from wireloom.protocols.signalhub.directory import Directory, Registration
 from wireloom.protocols.signalhub.envelope import Inner
 from wireloom.protocols.signalhub.exchange import DeliveryAckPayload
@@ -72,14 +72,15 @@ class Delivery:
         if there is None or there.paused:
             return self._queue(connection, message)
         try:
-            raw = self._frame(connection, message, there, registration)
+            voice = connection.voice(message)
+            raw = self._frame(voice, message, there, registration)
         except UNPORTABLE as error:
             return self._unfit(connection, message, error)
         if len(raw) > desk.settings.max_message_size:
-            return desk.too_large(connection, len(raw), message.id)
+            return desk.too_large(connection, len(raw), message.id, to=connection.name(message))
         desk.out.append(session.Send(there.line, raw, there.text, _FORWARDED))
         desk.meter.add(1, desk.now_ms)
-        self._acknowledge(connection, message, _DELIVERED)
+        self._acknowledge(connection, voice, message, _DELIVERED)
         return connection.sent
 
     def flush(self, connection: Connection) -> None:
@@ -88,7 +89,7 @@ class Delivery:
             self.flush_address(address)
         reports = self.reports.empty(connection.address)
         for report in reports:
-            self._time_out(connection, report.id, report.target)
+            self._time_out(connection, report)
         self._desk.out.extend(report.forget() for report in reports)
 
     def flush_address(self, address: str) -> None:
@@ -114,12 +115,12 @@ class Delivery:
         desk.out.extend(parcel.forget() for parcel in parcels)
         self.watch_parcels(address)
 
-    def expire_reports(self, sender: str) -> None:
+    def expire_reports(self, owner: str) -> None:
         """Forgets failures that have waited too long for their sender."""
         self._desk.out.extend(
-            report.forget() for report in self.reports.expired(sender, self._desk.now_ms)
+            report.forget() for report in self.reports.expired(owner, self._desk.now_ms)
         )
-        self.watch_reports(sender)
+        self.watch_reports(owner)
 
     def watch_parcels(self, address: str) -> None:
         """Sets the timer for the first parcel that will have waited too long."""
@@ -127,41 +128,43 @@ class Delivery:
         if deadline_ms is not None:
             self._desk.out.append(WakeAt((PARCELS_TIMER, address), deadline_ms + 1))
 
-    def watch_reports(self, sender: str) -> None:
+    def watch_reports(self, owner: str) -> None:
         """Sets the timer for the first report that will have waited too long."""
-        end_ms = self.reports.next_end_ms(sender)
+        end_ms = self.reports.next_end_ms(owner)
         if end_ms is not None:
-            self._desk.out.append(WakeAt((REPORTS_TIMER, sender), end_ms))
+            self._desk.out.append(WakeAt((REPORTS_TIMER, owner), end_ms))
 
     def _frame(
-        self, connection: Connection, message: Send, there: Connection, target: Registration
+        self, voice: Written, message: Send, there: Connection, target: Registration
     ) -> bytes:
         """What the recipient gets: the application's message in the hub's envelope (R34)."""
         desk, now_ms, inner = self._desk, self._desk.now_ms, message.payload.message
         ends_ms, notes = expires_ms(message), noted(message.metadata)
         desk.number += 1
         if there.text and not notes:
-            source, to = connection.actor.written[True], target.written[True]
+            source, to = voice[True], target.written[True]
             ttl = remaining_ms(ends_ms, now_ms)
             self._express.at(now_ms)
             return self._express.message(desk.number, source, to, inner, message.id.encode(), ttl)
         about = content(desk, inner, message.id, ends_ms, notes)
-        letter = there.dialect.letter(desk.id_head, connection.actor.written, about)
+        letter = there.dialect.letter(desk.id_head, voice, about)
         return letter.to(target.written[there.text], desk.number)
 
-    def _acknowledge(self, connection: Connection, message: Send, status: DeliveryStatus) -> None:
+    def _acknowledge(
+        self, connection: Connection, voice: Written, message: Send, status: DeliveryStatus
+    ) -> None:
         desk = self._desk
         raw = b""
         if message.pattern == "ask" and connection.text:
             desk.number += 1
             self._express.at(desk.now_ms)
-            raw = self._express.receipt(desk.number, connection.to, message.id.encode(), status)
+            raw = self._express.receipt(desk.number, voice[True], message.id.encode(), status)
             desk.out.append(session.Send(connection.line, raw, _TEXT))
         elif message.pattern == "ask":
             payload = DeliveryAckPayload(
                 message_id=message.id, delivered_at=desk.now_ms, status=status
             )
-            raw = desk.tell(connection, DeliveryAck, payload, answers=message.id)
+            raw = desk.answer(connection, message, DeliveryAck, payload)
         desk.seen.remember(connection.address, message.id, raw)
 
     def _queue(self, connection: Connection, message: Send) -> Conclude:
@@ -175,7 +178,7 @@ class Delivery:
             self.mailboxes.put(parcel)
             desk.out.append(parcel.store())
             self.watch_parcels(parcel.target)
-        self._acknowledge(connection, message, DeliveryStatus.QUEUED)
+        self._acknowledge(connection, connection.voice(message), message, DeliveryStatus.QUEUED)
         return Conclude(Outcome.QUEUED, None, connection.address)
 
     def _hand_over(self, parcel: Parcel, target: Registration, there: Connection) -> bool:
@@ -195,29 +198,30 @@ class Delivery:
     def _give_up(self, parcel: Parcel) -> None:
         """Tells the sender that its message did not arrive, now or when it is back (R39)."""
         desk = self._desk
-        sender = desk.roster.actors.get(parcel.sender)
-        if parcel.ask and sender is not None and sender.connection is not None:
-            self._time_out(sender.connection, parcel.id, parcel.target)
+        owner = desk.roster.actors.get(parcel.owner)
+        if parcel.ask and owner is not None and owner.connection is not None:
+            self._time_out(owner.connection, parcel)
         elif parcel.ask:
             self._note(parcel)
 
     def _note(self, parcel: Parcel) -> None:
         desk = self._desk
         until_ms = desk.now_ms + desk.settings.report_ms
-        report = Report(id=parcel.id, sender=parcel.sender, target=parcel.target, until_ms=until_ms)
+        report = parcel.report(until_ms)
         dropped = self.reports.put(report)
         if report not in dropped:
             desk.out.append(report.store())
         desk.out.extend(one.forget() for one in dropped if one is not report)
-        self.watch_reports(parcel.sender)
+        self.watch_reports(parcel.owner)
 
-    def _time_out(self, connection: Connection, message_id: str, target: str) -> None:
+    def _time_out(self, connection: Connection, about: Parcel | Report) -> None:
         self._desk.fail(
             connection,
             ErrorCode.TIMEOUT,
             "The message was not delivered in time",
-            answers=message_id,
-            targetAddress=target,
+            answers=about.id,
+            to=about.sender,
+            targetAddress=about.target,
         )
 
     def _unknown(self, connection: Connection, message: Send) -> Conclude:
@@ -226,7 +230,7 @@ class Delivery:
                 actor_address=message.payload.target_address,
                 message="The actor is not registered with this hub",
             )
-            self._desk.tell(connection, UnknownActor, payload, answers=message.id)
+            self._desk.answer(connection, message, UnknownActor, payload)
         return self._desk.refused(connection, Reason.UNKNOWN_DESTINATION)
 
     def _unfit(self, connection: Connection, message: Send, error: Exception) -> Conclude:
@@ -236,6 +240,7 @@ class Delivery:
                 ErrorCode.INTERNAL_ERROR,
                 f"cannot be passed on: {error}",
                 answers=message.id,
+                to=connection.name(message),
                 retryable=False,
                 reason=Detail.NOT_PORTABLE,
             )
@@ -243,8 +248,8 @@ class Delivery:
 
     def _expired(self, connection: Connection, message: Send) -> Conclude:
         if message.pattern == "ask":
-            code = ErrorCode.MESSAGE_EXPIRED
-            self._desk.fail(connection, code, "The lifetime is over", answers=message.id)
+            code, to = ErrorCode.MESSAGE_EXPIRED, connection.name(message)
+            self._desk.fail(connection, code, "The lifetime is over", answers=message.id, to=to)
         return Conclude(Outcome.EXPIRED, None, connection.address)
 
     def _no_room(self, connection: Connection, message: Send) -> Conclude:
@@ -260,7 +265,8 @@ def _parcel(connection: Connection, message: Send) -> Parcel:
     ttl = message.ttl if isinstance(message.ttl, int) else SEND_TTL_MS
     return Parcel(
         id=message.id,
-        sender=connection.address,
+        sender=connection.name(message),
+        owner=connection.address,
         target=message.payload.target_address,
         ask=message.pattern == "ask",
         type=inner.type,

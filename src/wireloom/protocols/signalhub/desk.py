@@ -80,6 +80,7 @@ class Desk:
         payload: object,
         *,
         answers: str | None = None,
+        to: str | None = None,
         metadata: object = None,
     ) -> bytes:
         """Sends a message of the hub's own; what it has no value for is null (R17).
@@ -89,6 +90,7 @@ class Desk:
             cls: The message's class.
             payload: What it says.
             answers: The id of the request.
+            to: Which of the client's names is told; its own address if None.
             metadata: What is said about it; an empty object if nothing.
 
         Returns:
@@ -97,7 +99,7 @@ class Desk:
         message = cls(
             id=self.next_id(),
             from_=self.settings.address,
-            to=connection.address,
+            to=to or connection.address,
             pattern="tell",
             correlation_id=answers,
             timestamp=self.now_ms,
@@ -109,6 +111,17 @@ class Desk:
         raw = connection.dialect.write(message)
         self.out.append(Send(connection.line, raw, connection.dialect.text))
         return raw
+
+    def answer(
+        self,
+        connection: Connection,
+        message: SharedMessage,
+        cls: type[SharedMessage],
+        payload: object,
+    ) -> bytes:
+        """Answers a message under the name that it was sent in; gives the frame."""
+        to = connection.name(message)
+        return self.tell(connection, cls, payload, answers=message.id, to=to)
 
     def done(self, connection: Connection, message: SharedMessage, answer: bytes = b"") -> Conclude:
         """Notes that a message was done as it said; it is not done again (R35)."""
@@ -127,6 +140,7 @@ class Desk:
         text: str,
         *,
         answers: str | None,
+        to: str | None = None,
         retryable: bool | None = None,
         **details: object,
     ) -> None:
@@ -137,18 +151,24 @@ class Desk:
             details=details or None,
             retryable=code in RETRYABLE if retryable is None else retryable,
         )
-        self.tell(connection, Error, payload, answers=answers)
+        self.tell(connection, Error, payload, answers=answers, to=to)
 
     def full(
         self, connection: Connection, message: SharedMessage, text: str, detail: Detail
     ) -> Conclude:
         """Refuses a request for which there is no room now."""
-        code = ErrorCode.INTERNAL_ERROR
-        self.fail(connection, code, text, answers=message.id, retryable=True, reason=detail)
+        code, to = ErrorCode.INTERNAL_ERROR, connection.name(message)
+        self.fail(connection, code, text, answers=message.id, to=to, retryable=True, reason=detail)
         return self.refused(connection, Reason.QUEUE_FULL)
 
     def too_large(
-        self, connection: Connection, size: int, answers: str, *, limit: int | None = None
+        self,
+        connection: Connection,
+        size: int,
+        answers: str,
+        *,
+        to: str | None = None,
+        limit: int | None = None,
     ) -> Conclude:
         """Refuses a frame that is too large, or would be when passed on.
 
@@ -156,12 +176,13 @@ class Desk:
             connection: Where it came from.
             size: How large it is.
             answers: Its id.
+            to: In which of the client's names it came, if that can be told.
             limit: What the link grants the connection, where that is less than a message may have.
         """
         largest = self.settings.max_message_size
         limit = largest if limit is None else min(limit, largest)
         payload = MessageTooLargePayload(message_size=size, max_size=limit)
-        self.tell(connection, MessageTooLarge, payload, answers=answers)
+        self.tell(connection, MessageTooLarge, payload, answers=answers, to=to)
         return self.refused(connection, Reason.TOO_LARGE)
 
     def forbid(
@@ -169,7 +190,7 @@ class Desk:
     ) -> Conclude:
         """Refuses what the client may not do."""
         payload = UnauthorizedPayload(action=f"{action:.{_MAX_SHOWN}}", reason=why)
-        self.tell(connection, Unauthorized, payload, answers=message.id)
+        self.answer(connection, message, Unauthorized, payload)
         return self.refused(connection, Reason.UNAUTHORIZED)
 
     def slowed(
@@ -182,7 +203,7 @@ class Desk:
     def slow_down(self, connection: Connection, message: SharedMessage, wait_ms: int) -> Conclude:
         """Refuses what is one too many; the same may come again after a while."""
         payload = RateLimitedPayload(retry_after=wait_ms)
-        self.tell(connection, RateLimited, payload, answers=message.id)
+        self.answer(connection, message, RateLimited, payload)
         return self.refused(connection, Reason.RATE_LIMITED)
 
     def name_slow(self, address: str) -> None:

@@ -123,7 +123,7 @@ class Directory:
         self._by_address[registration.address] = registration
         self._by_token[record.token] = registration
         insort(self._addresses, registration.address)
-        owner.registrations.add(registration.address)
+        owner.enlist(registration.address, registration.written)
         return registration
 
     def renew(self, registration: Registration, now_ms: int, token: str | None = None) -> None:
@@ -152,7 +152,7 @@ class Directory:
         if registration is not None:
             self._by_token.pop(registration.record.token, None)
             del self._addresses[bisect_left(self._addresses, address)]
-            registration.owner.registrations.discard(address)
+            registration.owner.strike(address)
         return registration
 
     def page(self, offset: int, limit: int) -> list[ActorRegistration]:
@@ -177,13 +177,16 @@ class Directory:
                 found.append(self._by_address[address].record.shown)
         return found
 
-    def selected(self, capability: str | None, without: Actor | None) -> list[Registration]:
-        """The registrations with a capability, but for those of one actor."""
+    def selected(
+        self, capability: str | None, without: Actor | Registration | None
+    ) -> list[Registration]:
+        """The registrations with a capability, but for one of them or those of one actor."""
         return [
             one
             for one in self._by_address.values()
             if (capability is None or capability in one.record.shown.capabilities)
             and one.owner is not without
+            and one is not without
         ]
 
 

@@ -63,8 +63,10 @@ class Discovery:
             return desk.full(connection, message, text, Detail.LIMIT_REACHED)
         record = self._record(connection, message)
         if size(record.shown) > MAX_REGISTRATION_SIZE:
-            return desk.too_large(connection, size(record.shown), message.id)
-        raw = self._register(connection, record, message.id)
+            return desk.too_large(
+                connection, size(record.shown), message.id, to=connection.name(message)
+            )
+        raw = self._register(connection, record, message)
         self._delivery.flush_address(address)
         return desk.done(connection, message, raw)
 
@@ -86,7 +88,7 @@ class Discovery:
         limit = MAX_PAGE if message.payload.limit is UNSET else message.payload.limit
         found = self.directory.search(message.payload.pattern, limit + 1)
         payload = DiscoveredPayload(actors=tuple(found[:limit]), has_more=len(found) > limit)
-        self._desk.tell(connection, Discovered, payload, answers=message.id)
+        self._desk.answer(connection, message, Discovered, payload)
         return connection.accepted
 
     def handle_list_actors(self, connection: Connection, message: ListActors) -> Conclude:
@@ -105,7 +107,7 @@ class Discovery:
             limit=limit,
             has_more=offset + limit < total,
         )
-        self._desk.tell(connection, ActorList, payload, answers=message.id)
+        self._desk.answer(connection, message, ActorList, payload)
         return connection.accepted
 
     def handle_renew(self, connection: Connection, message: Renew) -> Conclude:
@@ -118,7 +120,7 @@ class Discovery:
         self.directory.renew(registration, desk.now_ms, token)
         desk.out.append(registration.store())
         payload = RenewedPayload(expires_at=registration.expires_ms, renewal_token=token)
-        raw = desk.tell(connection, Renewed, payload, answers=message.id)
+        raw = desk.answer(connection, message, Renewed, payload)
         return desk.done(connection, message, raw)
 
     def renew_by_heartbeat(self, actor: Actor) -> None:
@@ -200,7 +202,7 @@ class Discovery:
             on_heartbeat=wish is not UNSET and wish.renew_on_heartbeat is True,
         )
 
-    def _register(self, connection: Connection, record: Record, answers: str) -> bytes:
+    def _register(self, connection: Connection, record: Record, message: Register) -> bytes:
         desk = self._desk
         before = self.directory.get(record.shown.actor_address)
         registration = self.directory.put(connection.actor, record)
@@ -214,4 +216,4 @@ class Discovery:
             renewal_token=record.token,
             version=record.shown.version,
         )
-        return desk.tell(connection, Registered, payload, answers=answers)
+        return desk.answer(connection, message, Registered, payload)

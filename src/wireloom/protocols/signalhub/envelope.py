@@ -53,7 +53,7 @@ class SharedMessage(Message, frozen=True, kw_only=True, rename="camel", forbid_u
     """The message's own id."""
 
     from_: Address
-    """Who sends it; the hub puts the verified identity here (R16)."""
+    """Who sends it: a client's own address, or one that it registered (R16)."""
 
     to: Address
     """For whom it is: the hub, or the receiving actor."""

@@ -25,7 +25,7 @@ from wireloom.protocols.signalhub.messages import (
     Subscribed,
     Unsubscribe,
 )
-from wireloom.protocols.signalhub.roster import Connection
+from wireloom.protocols.signalhub.roster import Actor, Connection
 from wireloom.protocols.signalhub.topics import Audience, Topics, forget, store, subscription_id
 from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import Conclude, Send, Spread, WakeAt
@@ -67,9 +67,8 @@ class Fanout:
         elif was_durable and not durable:
             desk.out.append(forget(name))
         payload = SubscribedPayload(topic=topic, subscription_id=name)
-        return desk.done(
-            connection, message, desk.tell(connection, Subscribed, payload, answers=message.id)
-        )
+        raw = desk.answer(connection, message, Subscribed, payload)
+        return desk.done(connection, message, raw)
 
     def handle_unsubscribe(self, connection: Connection, message: Unsubscribe) -> Conclude:
         """Ends a subscription; one that is not the client's own is passed over (R13)."""
@@ -91,8 +90,8 @@ class Fanout:
             )
             count = self._publish(forwarding, topic)
         payload = PublishedPayload(topic=topic, subscriber_count=count)
-        raw = desk.tell(connection, Published, payload, answers=message.id)
-        desk.done(connection, message, raw)
+        raw = desk.answer(connection, message, Published, payload)
+        desk.seen.remember(connection.address, message.id, raw)
         return connection.forwarded
 
     def handle_broadcast(self, connection: Connection, message: Broadcast) -> Conclude:
@@ -103,7 +102,9 @@ class Fanout:
         slowed = desk.slowed(connection, message, connection.allowance.broadcasts)
         if slowed:
             return slowed
-        targets = self._directory.selected(_capability(message), _excluded(connection, message))
+        targets = self._directory.selected(
+            _capability(message), self._excluded(connection, message)
+        )
         job = Job(
             self._forwarding(connection, message, {"broadcast": True}),
             deque(targets),
@@ -148,7 +149,7 @@ class Fanout:
         inner = message.payload.message
         about = content(self._desk, inner, message.id, expires_ms(message), notes)
         about = replace(about, correlation_id=message.id)
-        return Forwarding(self._desk, connection.actor.written, about)
+        return Forwarding(self._desk, connection.voice(message), about)
 
     def _publish(self, forwarding: Forwarding, topic: str) -> int:
         """Passes a publication on; gives how many get it."""
@@ -210,9 +211,16 @@ class Fanout:
             queued_count=queued,
             failed_count=failed,
         )
-        raw = self._desk.tell(connection, BroadcastAck, payload, answers=message.id)
+        raw = self._desk.answer(connection, message, BroadcastAck, payload)
         self._desk.done(connection, message, raw)
         return connection.forwarded
+
+    def _excluded(self, connection: Connection, message: Broadcast) -> Actor | Registration | None:
+        """Who is left out: the address that speaks or, for the client itself, all it has."""
+        if message.payload.exclude_self is not True:
+            return None
+        name = connection.name(message)
+        return connection.actor if name == connection.address else self._directory.get(name)
 
     def _has_room(self, connection: Connection) -> bool:
         settings = self._desk.settings
@@ -227,7 +235,3 @@ def _capability(message: Broadcast) -> str | None:
     if metadata is UNSET or metadata.target_capability is UNSET:
         return None
     return metadata.target_capability
-
-
-def _excluded(connection: Connection, message: Broadcast) -> Any:
-    return connection.actor if message.payload.exclude_self is True else None

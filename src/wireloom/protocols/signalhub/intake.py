@@ -1,13 +1,13 @@
 """Reading what clients send, at the speed of a hub.
 
-Most frames are sends and publishes, and most of what they say is known: they come from whom
-the line belongs to, they are for the hub, and somebody has registered the target or subscribed
+Most frames are sends and publishes, and most of what they say is known: they come from an actor
+of the connection, they are for the hub, and somebody has registered the target or subscribed
 to the topic. Such texts have their form, which it takes the codec more time to see than all
 the rest. What is not the ordinary case goes through the codec, which knows all rules and
 refuses in its own words. So the fast way accepts only what the codec would accept.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import msgspec
@@ -15,6 +15,7 @@ from msgspec import UNSET
 
 from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.codec import LIST, SHALLOW_SIZE
+from wireloom.protocols.signalhub.dialects import Written
 from wireloom.protocols.signalhub.directory import Directory
 from wireloom.protocols.signalhub.exchange import PublishPayload, SendPayload
 from wireloom.protocols.signalhub.messages import Publish, Send
@@ -74,12 +75,12 @@ class Intake:
         self._scratch = bytearray()
         """What was read is written here again, and overwritten by the next."""
 
-    def take(self, raw: bytes, sender: str) -> Message:
+    def take(self, raw: bytes, names: Mapping[str, Written]) -> Message:
         """What a message says.
 
         Args:
             raw: Any bytes.
-            sender: Who the connection belongs to.
+            names: What the connection's actor may call itself.
 
         Raises:
             WireError: If it is not a message.
@@ -91,17 +92,17 @@ class Intake:
             try:
                 message = _read(raw)
                 _write_into(message, self._scratch)
-                if len(self._scratch) == size and self._is_sound(message, sender):
+                if len(self._scratch) == size and self._is_sound(message, names):
                     return message
             except codec.UNREADABLE:
                 pass  # the codec tells what is wrong, if anything is
         return codec.decode(raw)
 
-    def _is_sound(self, message: _Known, sender: str) -> bool:
+    def _is_sound(self, message: _Known, names: Mapping[str, Written]) -> bool:
         """Whether every text has its form, and pattern and wish for an answer agree."""
         answered = message.correlation_id
         if (
-            message.from_ != sender
+            message.from_ not in names
             or message.to != self._address
             or not (answered is None or answered is UNSET)
             or message.id.encode().translate(UUID_DIGITS) != UUID_SHAPE

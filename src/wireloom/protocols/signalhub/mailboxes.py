@@ -20,7 +20,10 @@ class Parcel(Message, frozen=True, kw_only=True):
     """The id of the send."""
 
     sender: str
-    """The actor that sent it."""
+    """In whose name it was sent: the recipient sees it, and it is told what became of it."""
+
+    owner: str = ""
+    """The actor that sent it. What an older hub stored has none; it is the sender then."""
 
     target: str
     """The address that it is for."""
@@ -43,7 +46,17 @@ class Parcel(Message, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         """The name under which it is stored; the same if it is sent again."""
-        return f"{self.target}\n{self.sender}\n{self.id}"
+        return f"{self.target}\n{self.owner}\n{self.id}"
+
+    def report(self, until_ms: int) -> "Report":
+        """What its sender is told when it can no longer be delivered."""
+        return Report(
+            id=self.id,
+            sender=self.sender,
+            owner=self.owner,
+            target=self.target,
+            until_ms=until_ms,
+        )
 
     def store(self) -> Store:
         """Keeps it across a crash."""
@@ -61,7 +74,10 @@ class Report(Message, frozen=True, kw_only=True):
     """The id of the send."""
 
     sender: str
-    """Who is to be told."""
+    """Which name is to be told."""
+
+    owner: str = ""
+    """The actor that it belongs to; see `Parcel`."""
 
     target: str
     """Whom it did not reach."""
@@ -72,7 +88,7 @@ class Report(Message, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         """The name under which it is stored."""
-        return f"{self.sender}\n{self.id}"
+        return f"{self.owner}\n{self.id}"
 
     def store(self) -> Store:
         """Keeps it across a crash."""
@@ -90,12 +106,13 @@ _read_report: Final = msgspec.msgpack.Decoder(Report).decode
 
 def restored(record: Store) -> Parcel | Report | None:
     """A stored parcel or report; None if it is neither."""
+    found: Parcel | Report
     try:
-        if record.kind == PARCEL_KIND:
-            return _read_parcel(record.value)
-        return _read_report(record.value)
+        is_parcel = record.kind == PARCEL_KIND
+        found = _read_parcel(record.value) if is_parcel else _read_report(record.value)
     except msgspec.MsgspecError:
         return None
+    return found if found.owner else msgspec.structs.replace(found, owner=found.sender)
 
 
 class Box:
@@ -182,14 +199,14 @@ class Reports:
     def __init__(self, settings: HubSettings) -> None:
         self._max = settings.max_reports
         self._all_max = settings.max_all_queued
-        self._by_sender: dict[str, dict[str, Report]] = {}
+        self._by_owner: dict[str, dict[str, Report]] = {}
         self.count = 0
 
     def put(self, report: Report) -> list[Report]:
         """Keeps a report; gives those that are kept no longer."""
-        if self.count >= self._all_max and report.sender not in self._by_sender:
+        if self.count >= self._all_max and report.owner not in self._by_owner:
             return [report]
-        kept = self._by_sender.setdefault(report.sender, {})
+        kept = self._by_owner.setdefault(report.owner, {})
         self.count += report.id not in kept
         kept[report.id] = report
         if len(kept) <= self._max:
@@ -197,24 +214,24 @@ class Reports:
         self.count -= 1
         return [kept.pop(next(iter(kept)))]
 
-    def empty(self, sender: str) -> list[Report]:
-        """Takes out all reports for a sender."""
-        reports = list(self._by_sender.pop(sender, {}).values())
+    def empty(self, owner: str) -> list[Report]:
+        """Takes out all reports for an actor."""
+        reports = list(self._by_owner.pop(owner, {}).values())
         self.count -= len(reports)
         return reports
 
-    def expired(self, sender: str, now_ms: int) -> list[Report]:
-        """Takes out the reports for a sender that are too old to tell."""
-        kept = self._by_sender.get(sender, {})
+    def expired(self, owner: str, now_ms: int) -> list[Report]:
+        """Takes out the reports for an actor that are too old to tell."""
+        kept = self._by_owner.get(owner, {})
         late = [report for report in kept.values() if report.until_ms <= now_ms]
         for report in late:
             del kept[report.id]
         if not kept:
-            self._by_sender.pop(sender, None)
+            self._by_owner.pop(owner, None)
         self.count -= len(late)
         return late
 
-    def next_end_ms(self, sender: str) -> int | None:
-        """When the first report for a sender is too old to tell."""
-        kept = self._by_sender.get(sender)
+    def next_end_ms(self, owner: str) -> int | None:
+        """When the first report for an actor is too old to tell."""
+        kept = self._by_owner.get(owner)
         return min(report.until_ms for report in kept.values()) if kept else None

@@ -93,7 +93,7 @@ class Reception:
         desk = self._desk
         self._discovery.renew_by_heartbeat(connection.actor)
         payload = HeartbeatAckPayload(timestamp=message.payload.timestamp, server_time=desk.now_ms)
-        desk.tell(connection, HeartbeatAck, payload, answers=message.id)
+        desk.answer(connection, message, HeartbeatAck, payload)
         return connection.accepted
 
     def handle_disconnect(self, connection: Connection, message: Disconnect) -> Conclude:

@@ -82,5 +82,5 @@ class Recovery:
             return False
         dropped = self._delivery.reports.put(found)
         self._desk.out.extend(one.forget() for one in dropped)
-        self._delivery.watch_reports(found.sender)
+        self._delivery.watch_reports(found.owner)
         return True

@@ -2,7 +2,8 @@
 
 from enum import Enum, auto
 
-from wireloom.protocols.signalhub.dialects import JSON, Dialect, written
+from wireloom.protocols.signalhub.dialects import JSON, Dialect, Written, written
+from wireloom.protocols.signalhub.envelope import SharedMessage
 from wireloom.protocols.signalhub.limits import Allowance, Allowances, Bucket
 from wireloom.protocols.signalhub.messages import Send
 from wireloom.protocols.signalhub.settings import HubSettings
@@ -26,7 +27,7 @@ class State(Enum):
 class Actor:
     """One identity: an address that a client proved or, without authentication, claimed."""
 
-    __slots__ = ("address", "connection", "registrations", "subscriptions", "written")
+    __slots__ = ("address", "connection", "names", "registrations", "subscriptions", "written")
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -34,8 +35,21 @@ class Actor:
         self.connection: Connection | None = None
         self.registrations: set[str] = set()
         """The addresses it registered."""
+        self.names: dict[str, Written] = {address: self.written}
+        """What it may write in `from`: its own address, and those it registered (R16)."""
         self.subscriptions: dict[str, str] = {}
         """Its topics, by the ids of its subscriptions."""
+
+    def enlist(self, address: str, text: Written) -> None:
+        """Notes an address that it registered."""
+        self.registrations.add(address)
+        self.names[address] = text
+
+    def strike(self, address: str) -> None:
+        """Forgets an address that it registered; its own name it keeps."""
+        self.registrations.discard(address)
+        if address != self.address:
+            self.names.pop(address, None)
 
     @property
     def is_idle(self) -> bool:
@@ -90,6 +104,14 @@ class Connection:
     def speak(self, dialect: Dialect) -> None:
         """Notes the encoding that the client is answered in."""
         self.dialect, self.text = dialect, dialect.text
+
+    def name(self, message: SharedMessage) -> str:
+        """In whose name a message speaks, and who is answered: as it says, if it may (R16)."""
+        return message.from_ if message.from_ in self.actor.names else self.address
+
+    def voice(self, message: SharedMessage) -> Written:
+        """The same name in both encodings."""
+        return self.actor.names.get(message.from_) or self.actor.written
 
     def identify(self, actor: Actor) -> None:
         """Notes whose connection it is."""

@@ -194,7 +194,7 @@ class HubSession:
         if len(raw) > desk.settings.max_message_size:
             return self._too_large(connection, raw)
         try:
-            message: Any = self._intake.take(raw, connection.address)
+            message: Any = self._intake.take(raw, connection.actor.names)
         except WireError as error:
             return self._undecodable(connection, raw, error)
         if is_new:
@@ -271,6 +271,7 @@ class HubSession:
             ErrorCode.MESSAGE_EXPIRED,
             f"The message is refused: {error.detail}",
             answers=message.id,
+            to=connection.name(message),
             reason=error.reason,
             serverTime=self._desk.now_ms,
         )
@@ -321,7 +322,7 @@ class HubSession:
             pause_threshold=settings.pause_threshold,
             resume_threshold=settings.resume_threshold,
         )
-        desk.tell(connection, QueueStatsResponse, payload, answers=message.id)
+        desk.answer(connection, message, QueueStatsResponse, payload)
         return connection.accepted
 
 
