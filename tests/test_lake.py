@@ -133,6 +133,7 @@ def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
     (tmp_path / "stray").mkdir()
     answer = Lake(tmp_path).query("SELECT * FROM empty")
     assert (answer.columns, list(answer.rows())) == (["a"], [])
+    assert Lake(tmp_path).rows("SELECT typeof(max(a)) AS type FROM empty") == [{"type": "BIGINT"}]
 
 
 def test_tables_behind_a_url_are_read_by_arrow(tmp_path: Path) -> None:

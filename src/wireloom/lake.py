@@ -21,11 +21,14 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from wireloom.roots import Root
+from wireloom.wire.visible import visible
 
 _PORTION: Final = 10_000
 _EXPLAIN: Final = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
 _READING: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 """What a query may be made of. DuckDB takes COPY, INSERT and the like in a WITH clause too."""
+
+_ABOUT_QUERIES: Final = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
 
 _SETTINGS: Final = {
     "TimeZone": "'UTC'",
@@ -60,7 +63,7 @@ class Answer:
             while portion := self._cursor.fetchmany(_PORTION):
                 yield from portion
         except duckdb.Error as error:
-            raise LakeError(str(error)) from None
+            raise LakeError(_told(error)) from None
 
 
 class Lake:
@@ -87,6 +90,15 @@ class Lake:
         for name, value in _SETTINGS.items():
             self._db.execute(f"SET {name} = {value}")
 
+    def require(self, *names: str) -> None:
+        """Sees to it that tables are there.
+
+        Raises:
+            LakeError: If one is not: the pipeline has not come so far.
+        """
+        if missing := [name for name in names if name not in self.names]:
+            raise LakeError(f"no table {', '.join(missing)} yet. Go on: wireloom pipeline run")
+
     def query(self, sql: str, parameters: list[object] | None = None) -> "Answer":
         """The rows that a query gives.
 
@@ -97,7 +109,7 @@ class Lake:
         try:
             return Answer(self._db.execute(sql, parameters))
         except duckdb.Error as error:
-            raise LakeError(str(error)) from None
+            raise LakeError(_told(error)) from None
 
     def arrow(self, sql: str) -> pa.Table:
         """The same as one Arrow table.
@@ -109,7 +121,7 @@ class Lake:
         try:
             return self._db.sql(sql).to_arrow_table()
         except duckdb.Error as error:
-            raise LakeError(str(error)) from None
+            raise LakeError(_told(error)) from None
 
     def rows(self, sql: str, *parameters: object) -> list[dict[str, object]]:
         """The rows that a query gives, as dictionaries."""
@@ -125,7 +137,7 @@ class Lake:
             if kinds != ["SELECT"] or not self._only_reads(query):
                 raise LakeError("only one query at a time: SELECT … or WITH … SELECT …")
         except duckdb.Error as error:
-            raise LakeError(str(error)) from None
+            raise LakeError(_told(error)) from None
 
     def _only_reads(self, query: str) -> bool:
         parsed = self._db.execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchall()
@@ -145,23 +157,31 @@ class Lake:
     def _source(self, root: Root, name: str, table: DeltaTable) -> str:
         """What a table's rows come from, in SQL."""
         uris = table.file_uris()
-        if not uris:
-            columns = ", ".join(f'NULL AS "{field.name}"' for field in table.schema().fields)
-            return f"(SELECT {columns} WHERE false)"
-        if root.remote:
-            self._db.register(f"{name} files", _dataset(root, name, table))
+        if root.remote or not uris:
+            found = _dataset(root, name, table) if uris else _schema(table).empty_table()
+            self._db.register(f"{name} files", found)
             return f'"{name} files"'
         self._files += uris
         return f"read_parquet({_list(uris)}, hive_partitioning = false, union_by_name = true)"
+
+
+def _told(error: duckdb.Error) -> str:
+    """Why a query fails, where it goes wrong in the query; on one line what may quote data."""
+    about, mark, where = str(error).rpartition("\n\nLINE ")
+    if isinstance(error, _ABOUT_QUERIES):
+        return about + mark + where
+    return visible(about or where)
 
 
 def _dataset(root: Root, name: str, table: DeltaTable) -> ds.Dataset:
     """The files of a table, read by Arrow."""
     actions = pa.table(table.get_add_actions(flatten=True))
     paths = [f"{root.base}/{name}/{path}" for path in actions.column("path").to_pylist()]
-    return ds.dataset(
-        paths, schema=pa.schema(table.schema().to_arrow()), format="parquet", filesystem=root.disk
-    )
+    return ds.dataset(paths, schema=_schema(table), format="parquet", filesystem=root.disk)
+
+
+def _schema(table: DeltaTable) -> pa.Schema:
+    return pa.schema(table.schema().to_arrow())
 
 
 def _names(root: Root) -> list[str]:

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
+from support.lakes import HOSTILE, write
 from wireloom.cli.main import wireloom
 
 
@@ -37,3 +38,35 @@ def test_a_missing_data_folder_is_misuse(tmp_path: Path, command: tuple[str, ...
     result = run(*command, "--data", str(tmp_path / "nope"))
     assert result.exit_code == 2
     assert "does not exist" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT protocol::INT FROM fates",
+        "SELECT error(protocol) FROM fates",
+        "SELECT strptime(protocol, '%Y') FROM fates",
+        "SELECT protocol::JSON FROM fates",
+    ],
+)
+def test_what_an_error_quotes_does_nothing_to_a_terminal(tmp_path: Path, query: str) -> None:
+    write(tmp_path, fates=[{"protocol": HOSTILE}])
+    result = run("sql", query, "--tables", str(tmp_path))
+    assert result.exit_code == 1
+    (said,) = result.stderr.splitlines()
+    assert said.isprintable()
+
+
+def test_an_error_of_a_query_shows_where_it_goes_wrong(tmp_path: Path) -> None:
+    write(tmp_path)
+    result = run("sql", "SELECT nothing FROM fates", "--tables", str(tmp_path))
+    assert "LINE 1: SELECT nothing FROM fates" in result.stderr.splitlines()
+
+
+@pytest.mark.parametrize("command", [("trace", "ab"), ("report",)])
+def test_a_table_that_is_not_made_yet_is_said(tmp_path: Path, command: tuple[str, ...]) -> None:
+    root = write(tmp_path / "tables")
+    (root / "messages").rename(tmp_path / "gone")
+    result = run(*command, "--tables", str(root))
+    assert result.exit_code == 1
+    assert result.stderr == "Error: no table messages yet. Go on: wireloom pipeline run\n"

@@ -1,19 +1,25 @@
-"""`wireloom report`: the books, delivery and latency, the top reasons."""
+"""`wireloom report`: the books, the times, the top reasons, and how things are doing."""
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from wireloom.cli.data import data_option
+from wireloom.cli.misuse import MisuseError
 from wireloom.cli.sql import plain
-from wireloom.cli.tables import lake, tables_option
-from wireloom.lake import LakeError
-from wireloom.report.books import STATES, gather
+from wireloom.cli.tables import answering, lake, tables_option
+from wireloom.cli.terminal import Cell, Grid, console, line
+from wireloom.report.behind import behind
+from wireloom.report.books import MAX_REASONS, STATES, TIMES, gather, tally
 from wireloom.report.page import page
+from wireloom.report.times import instant, spoken
+from wireloom.wire.visible import visible_json
+
+Row = Mapping[str, Any]
 
 
 @click.command("report")
@@ -27,79 +33,85 @@ from wireloom.report.page import page
 )
 def command(data: Path, root: str | None, *, as_json: bool, html: Path | None) -> None:
     """Tell what happened to every message."""
-    try:
-        found = gather(lake(data, root))
-    except LakeError as error:
-        raise click.ClickException(str(error)) from None
-    if html is not None:
-        html.write_text(page(found))
-        click.echo(f"wrote {html}")
-        return
+    if html is not None and not html.absolute().parent.is_dir():
+        raise MisuseError(f"{html.parent} is no folder. Make it first, or name another.")
+    with answering():
+        asked = lake(data, root)
+        found = gather(asked)
+        made = None if html is None else page(found, behind(asked, found))
+    if html is not None and made is not None:
+        _write(html, made)
+        click.echo(f"wrote {html}", err=as_json)
     if as_json:
-        click.echo(json.dumps(plain(found), ensure_ascii=False))
-        return
-    console = Console()
-    _head(console, found["captured"])
-    console.print(_books(found["books"]))
-    console.print(_latency(found["latency"]))
-    console.print(_reasons(found["reasons"]))
-    console.print(_health(found["health"]))
+        click.echo(visible_json(json.dumps(plain(found), ensure_ascii=False)))
+    elif html is None:
+        draw(console(), found)
 
 
-def _head(console: Console, captured: dict[str, Any]) -> None:
-    console.print(
+def _write(html: Path, made: str) -> None:
+    try:
+        html.write_text(made, encoding="utf-8")
+    except OSError as error:
+        raise MisuseError(f"{html} cannot be written: {error.strerror}.") from None
+
+
+def draw(shown: Console, found: Row) -> None:
+    """Draws the report for a terminal."""
+    for text in _head(found["captured"]):
+        shown.print(line(text), soft_wrap=True)
+    for title, grid in (
+        ("The books", _books(found["books"])),
+        ("Time to delivery", _latency(found["latency"])),
+        ("Top reasons", _reasons(found["reasons"])),
+    ):
+        shown.print()
+        grid.draw(shown, title=title)
+    if len(found["reasons"]) > MAX_REASONS:
+        more = f"and {len(found['reasons']) - MAX_REASONS:,} more: --json"
+        shown.print(line(Cell(more, "dim")), soft_wrap=True)
+    shown.print()
+    shown.print(line(Cell("Health", "bold")))
+    for text in _health(found["health"]):
+        shown.print(line(text), soft_wrap=True)
+
+
+def _head(captured: Row) -> Iterator[str]:
+    yield (
         f"{captured['captured']:,} frames captured = {captured['frames']:,} decoded + "
         f"{captured['quarantine']:,} in quarantine"
     )
-    console.print(f"from {captured['first_at']} to {captured['horizon']}\n")
+    if captured["captured"]:
+        yield f"from {instant(captured['first_at'])} to {instant(captured['horizon'])}"
 
 
-def _books(books: dict[str, dict[str, int]]) -> Table:
-    table = _table("The books", "protocol", "sent", "", *STATES)
+def _books(books: Mapping[str, Mapping[str, int]]) -> Grid:
+    states = [state.replace("_", " ") for state in STATES]
+    grid = Grid("protocol", "sent =", *states, right=("sent =", *states))
     for name, entry in books.items():
         balanced = entry["sent"] == sum(entry[state] for state in STATES)
-        numbers = [f"{entry[state]:,}" for state in STATES]
-        table.add_row(name, f"{entry['sent']:,}", "=" if balanced else "[bold red]≠[/]", *numbers)
-    return table
+        sent = Cell(f"{entry['sent']:,} {'=' if balanced else '≠'}", "" if balanced else "bold red")
+        grid.add(name, sent, *[f"{entry[state]:,}" for state in STATES])
+    return grid
 
 
-def _latency(latency: dict[str, dict[str, Any]]) -> Table:
-    table = _table(
-        "Time to delivery, ms", "protocol", "delivered", "p50", "p90", "p99", "skewed clocks"
-    )
+def _latency(latency: Mapping[str, Row]) -> Grid:
+    numbers = ("delivered", "p50", "p90", "p99", "skewed clocks")
+    grid = Grid("protocol", *numbers, right=numbers)
     for name, row in latency.items():
-        times = [_number(row[key]) for key in ("p50_ms", "p90_ms", "p99_ms")]
-        table.add_row(name, f"{row['delivered']:,}", *times, f"{row['skewed']:,}")
-    return table
+        times = ["–" if row[key] is None else spoken(row[key]) for key in TIMES]
+        grid.add(name, f"{row['delivered']:,}", *times, f"{row['skewed']:,}")
+    return grid
 
 
-def _reasons(reasons: list[dict[str, Any]]) -> Table:
-    table = _table("Top reasons", "protocol", "what", "reason", "count")
-    for row in reasons[:15]:
-        table.add_row(row["protocol"], row["what"], row["reason"], f"{row['n']:,}")
-    return table
+def _reasons(reasons: Sequence[Row]) -> Grid:
+    grid = Grid("protocol", "what", "reason", "count", right=("count",))
+    for row in reasons[:MAX_REASONS]:
+        grid.add(*[str(row[key]) for key in ("protocol", "what", "reason")], f"{row['n']:,}")
+    return grid
 
 
-def _health(health: dict[str, Any]) -> str:
-    lines = ["", "Health"]
-    lines += [
-        f"swarm {row['swarm']}: {row['messages']:,} messages, {row['status']}"
-        for row in health["swarms"]
-    ]
-    for title, key in (("ledger", "ledger"), ("hub asks", "hub_asks")):
-        counts = ", ".join(f"{count:,} {name}" for name, count in health[key].items())
-        lines.append(f"{title}: {counts or 'none'}")
-    return "\n".join(lines)
-
-
-def _table(title: str, first: str, *others: str) -> Table:
-    table = Table(title=f"\n{title}", title_justify="left", box=None, padding=(0, 1, 0, 0))
-    table.add_column(first, no_wrap=True)
-    for name in others:
-        table.add_column(name, no_wrap=True, justify="right")
-    return table
-
-
-def _number(value: float | None) -> str:
-    """A time; a protocol whose messages do not say when they were made has none."""
-    return "–" if value is None else f"{value:,.0f}"
+def _health(health: Row) -> Iterator[str]:
+    for row in health["swarms"]:
+        yield f"swarm {row['swarm']}: {row['messages']:,} messages, {row['status']}"
+    yield f"ledger: {tally(health['ledger'])}"
+    yield f"hub asks: {tally(health['hub_asks'])}"

@@ -13,9 +13,9 @@ import click
 import pyarrow.parquet as pq
 
 from wireloom.cli.data import data_option
-from wireloom.cli.tables import lake, tables_option
+from wireloom.cli.tables import answering, lake, tables_option
 from wireloom.cli.terminal import Grid, console, line
-from wireloom.lake import Answer, LakeError
+from wireloom.lake import Answer
 from wireloom.wire.visible import visible, visible_json
 
 RUN: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -41,7 +41,7 @@ _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 )
 def command(query: str, data: Path, root: str | None, form: str) -> None:
     """Answer QUERY, in SQL, from the tables. `wireloom sql "show tables"` lists them."""
-    try:
+    with answering():
         asked = lake(data, root)
         if query.strip().rstrip(";").lower() == "show tables":
             query = "SELECT unnest(" + str(asked.names) + ") AS name"
@@ -51,8 +51,6 @@ def command(query: str, data: Path, root: str | None, form: str) -> None:
             pq.write_table(asked.arrow(query), sys.stdout.buffer)
         else:
             _PRINT[form](asked.query(query))
-    except LakeError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def plain(value: Any) -> Any:

@@ -1,11 +1,14 @@
 """`--tables`, and the tables that commands ask without Spark."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from wireloom.cli.data import existing, tables
 from wireloom.lake import Lake, LakeError
+from wireloom.wire.visible import visible
 
 tables_option = click.option(
     "--tables",
@@ -19,9 +22,15 @@ def lake(data: Path, root: str | None) -> Lake:
     """The tables at `--tables`, else those below `--data`.
 
     Raises:
-        ClickException: If there are none.
+        LakeError: If there are none.
     """
+    return Lake(root or tables(existing(data)).absolute())
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Tells a person why the tables do not answer. Such a text may quote what was captured."""
     try:
-        return Lake(root or tables(existing(data)).absolute())
+        yield
     except LakeError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException("\n".join(map(visible, str(error).split("\n")))) from None

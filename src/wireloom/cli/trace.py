@@ -10,11 +10,10 @@ import click
 from rich.console import Console
 
 from wireloom.cli.data import data_option
-from wireloom.cli.tables import lake, tables_option
+from wireloom.cli.tables import answering, lake, tables_option
 from wireloom.cli.terminal import Cell, Grid, Words, console, line
-from wireloom.lake import LakeError
 from wireloom.report.books import STATES
-from wireloom.report.durations import after, spoken
+from wireloom.report.times import after, exact, spoken
 from wireloom.report.trace import Life, trace
 
 MAX_FATES: Final = 12
@@ -42,10 +41,8 @@ Row = dict[str, Any]
 @click.option("--all", "whole", is_flag=True, help="Every destination and every sighting.")
 def command(id_: str, data: Path, root: str | None, *, whole: bool) -> None:
     """Show the life of the message with ID (or a beginning of it), hop by hop."""
-    try:
+    with answering():
         life = trace(lake(data, root), id_)
-    except LakeError as error:
-        raise click.ClickException(str(error)) from None
     draw(console(), life, whole=whole)
 
 
@@ -69,7 +66,7 @@ def _head(life: Life) -> Iterator[Any]:
         yield line(Cell("one id, several contents", "bold red"))
     if life.message["source"] is not None:
         yield line(f"  from {_who(life, life.message['source'])}")
-    sent = f"  first seen {_instant(life.message['first_seen'])}"
+    sent = f"  first seen {exact(life.message['first_seen'])}"
     deadlines = {fate["deadline"] for fate in life.fates} - {None}
     if len(deadlines) == 1:
         left: timedelta = deadlines.pop() - life.message["first_seen"]
@@ -153,10 +150,6 @@ def _who(life: Life, identity: str) -> str:
     """An identity, with its node's name before it where that is known."""
     name = life.names.get(identity)
     return f"{name} {identity}" if name not in (None, identity) else str(identity)
-
-
-def _instant(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03d} UTC"
 
 
 def _words(state: str) -> str:

@@ -1,5 +1,7 @@
 """The books: for every protocol and node, what came in equals what became of it."""
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from wireloom.lake import Lake
@@ -19,12 +21,41 @@ OUTCOMES: Final = (
     "rejected",
 )
 
+TIMES: Final = ("p50_ms", "p90_ms", "p99_ms")
+
+MAX_REASONS: Final = 15
+"""How many reasons a person is shown at first."""
+
+MINUTE: Final = 60
+HOUR: Final = 60 * MINUTE
+DAY: Final = 24 * HOUR
+SPANS: Final = {HOUR: MINUTE, 3 * HOUR: 5 * MINUTE, 72 * HOUR: HOUR, 18 * DAY: 6 * HOUR}
+"""How long one part of a span is: hours, unless that gives too few or too many."""
+
+MAX_PARTS: Final = 72
+NEEDED: Final = (
+    "frames",
+    "quarantine",
+    "fates",
+    "messages",
+    "disagreements",
+    "swarms",
+    "ledger",
+    "hub_asks",
+)
+
 
 def gather(lake: Lake) -> dict[str, Any]:
-    """Everything that a report shows, as one object."""
+    """Everything that a report shows, as one object.
+
+    Raises:
+        LakeError: If a table is missing or cannot be read.
+    """
+    lake.require(*NEEDED)
     return {
         "captured": captured(lake),
         "books": books(lake),
+        "hours": hours(lake),
         "nodes": nodes(lake),
         "latency": latency(lake),
         "reasons": reasons(lake),
@@ -46,16 +77,37 @@ def captured(lake: Lake) -> dict[str, Any]:
     return found
 
 
-def books(lake: Lake) -> dict[str, dict[str, int]]:
-    """Messages of every protocol by their state; `sent` is their sum."""
-    found: dict[str, dict[str, int]] = {}
-    for row in lake.rows(
-        "SELECT protocol, state, count(*) AS n FROM fates GROUP BY ALL ORDER BY 1"
-    ):
-        entry = found.setdefault(str(row["protocol"]), dict.fromkeys(("sent", *STATES), 0))
-        entry[str(row["state"])] += int(str(row["n"]))
-        entry["sent"] += int(str(row["n"]))
-    return found
+def books(lake: Lake) -> dict[str, dict[str, Any]]:
+    """Messages of every protocol, and how many of them have which state."""
+    counts = ", ".join(f"count(*) FILTER (state = '{one}') AS {one}" for one in STATES)
+    sql = f"SELECT protocol, count(*) AS sent, {counts} FROM fates GROUP BY 1 ORDER BY 1"  # noqa: S608
+    return {str(row.pop("protocol")): row for row in lake.rows(sql)}
+
+
+def hours(lake: Lake) -> dict[str, Any]:
+    """Messages by their state and the hour of their first sighting, or what suits their span."""
+    (span,) = lake.rows(
+        """SELECT CAST(floor(epoch(min(sent_at))) AS BIGINT) AS first,
+                  CAST(floor(epoch(max(sent_at))) AS BIGINT) AS last FROM fates"""
+    )
+    if span["first"] is None:
+        return {"step_s": HOUR, "rows": []}
+    step = step_of(int(str(span["last"])) - int(str(span["first"])))
+    counts = ", ".join(f"count(*) FILTER (state = '{one}') AS {one}" for one in STATES)
+    rows = lake.rows(
+        f"""SELECT protocol, CAST(floor(epoch(sent_at) / {step}) AS BIGINT) * {step} AS at,
+                  count(*) AS sent, {counts}
+           FROM fates WHERE sent_at IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2"""  # noqa: S608
+    )
+    for row in rows:
+        row["at"] = datetime.fromtimestamp(int(str(row["at"])), UTC)
+    return {"step_s": step, "rows": rows}
+
+
+def step_of(span_s: int) -> int:
+    """How many seconds one part of a span has."""
+    found = next((step for longest, step in SPANS.items() if span_s <= longest), None)
+    return found or DAY * max(1, -(-span_s // (DAY * MAX_PARTS)))
 
 
 def nodes(lake: Lake) -> list[dict[str, Any]]:
@@ -111,6 +163,11 @@ def health(lake: Lake) -> dict[str, Any]:
         "ledger": _tally(lake, "ledger", "state"),
         "hub_asks": _tally(lake, "hub_asks", "outcome"),
     }
+
+
+def tally(counts: Mapping[str, int]) -> str:
+    """Counts as a person says them."""
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"
 
 
 def _tally(lake: Lake, table: str, column: str) -> dict[str, int]:

@@ -1,237 +1,295 @@
 """The report as one HTML page: no scripts, nothing from elsewhere, light or dark as the reader.
 
 Names in it come from captured traffic, so every text is escaped and the page forbids itself
-to load or run anything. Each chart stands beside its numbers.
+to load or run anything. Each chart stands beside its numbers, and a number leads to the messages
+behind it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from html import escape
-from math import log10
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from importlib.resources import files
 from typing import Any, Final
 
-from wireloom.report.books import OUTCOMES, STATES
+from wireloom.report import charts
+from wireloom.report.behind import REFUSED, Behind, Kind, kind_of
+from wireloom.report.books import DAY, HOUR, MAX_REASONS, MINUTE, OUTCOMES, STATES, TIMES, tally
+from wireloom.report.markup import (
+    Column,
+    Marked,
+    Markup,
+    anchor,
+    count,
+    joined,
+    link,
+    table,
+    tag,
+    text,
+)
+from wireloom.report.times import exact, instant, spoken
 
-TOP: Final = 15
-"""Rows of the lists that have no natural end."""
-
-BAR_WIDTH: Final = 640
-BAR_HEIGHT: Final = 22
-TIMES: Final = ("p50_ms", "p90_ms", "p99_ms")
-
-STYLE: Final = """
-:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dee5; --ground: #fff;
-  --bar: #4477aa; --bad: #b3261e; --delivered: #2e8b57; --cancelled: #8a8f98; --rejected: #c0392b;
-  --expired: #d98c1f; --in_flight: #4477aa; --lost: #6b3fa0; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --soft: #9aa5b4; --line: #343c48;
-  --ground: #14181e; --bar: #6d9eeb; --bad: #ff8a80; --delivered: #4fbf85; --cancelled: #9aa0aa;
-  --rejected: #ef6f61; --expired: #f0b04f; --in_flight: #6d9eeb; --lost: #b18be0; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground);
-  max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin-bottom: 0; } h2 { font-size: 1.1rem; margin-top: 2.2rem; }
-p { color: var(--soft); } .bad { color: var(--bad); font-weight: bold; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: right;
-  font-variant-numeric: tabular-nums; white-space: nowrap; }
-th { color: var(--soft); font-weight: 600; } .text { text-align: left; }
-svg { display: block; max-width: 100%; } .key { display: inline-block; width: .8em; height: .8em;
-  margin: 0 .3em 0 1em; border-radius: 2px; }
-"""
+MAX_ROWS: Final = 100
+"""Rows of a list that has no natural end."""
 
 Row = Mapping[str, Any]
 
 
-def page(found: dict[str, Any]) -> str:
-    """The whole page, from what `wireloom.report.books.gather` found."""
-    parts = (
-        _head(found),
-        _section("The books", _legend(), _books(found["books"])),
-        _section("Time to delivery", _latency(found["latency"])),
-        _section("Top reasons", _reasons(found["reasons"])),
-        _section("Message types", _types(found["types"])),
-        _section("Frames that came in, by node", _nodes(found["nodes"])),
-    )
+def page(found: Mapping[str, Any], lists: Sequence[Behind]) -> str:
+    """The whole page.
+
+    Args:
+        found: What `wireloom.report.books.gather` found.
+        lists: What `wireloom.report.behind.behind` found behind these numbers.
+    """
+    listed = {one.kind for one in lists}
+    sections = {
+        "The books": (_legend(), _books(found["books"], listed)),
+        "Hour by hour": (_legend(), _hours(found["hours"])),
+        "Time to delivery": _latency(found["latency"]),
+        "Top reasons": _reasons(found["reasons"], listed),
+        "Health": (_health(found["health"]),),
+        "Message types": _types(found["types"]),
+        "Frames that came in, by node": _nodes(found["nodes"]),
+        "Messages behind the numbers": _lists(lists),
+    }
+    made = [
+        tag("section", tag("h2", title), *parts, id=anchor(title))
+        for title, parts in sections.items()
+    ]
+    ways = tag("nav", *[link(anchor(title), title) for title in sections])
+    return _whole(tag("body", _head(found), ways, *made))
+
+
+def _whole(body: Markup) -> str:
+    style = (files("wireloom.report") / "page.css").read_text(encoding="utf-8")
+    known = b64encode(sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{known}'; base-uri 'none'; form-action 'none'"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>Wireloom report</title>\n<style>{STYLE}</style></head>\n"
-        f"<body>\n{''.join(parts)}</body></html>\n"
+        f"<title>Wireloom report</title>\n<style>{style}</style></head>\n{body}</html>\n"
     )
 
 
-def _head(found: dict[str, Any]) -> str:
+def _head(found: Row) -> Markup:
     captured = found["captured"]
-    balanced = captured["captured"] == captured["frames"] + captured["quarantine"]
-    return (
-        "<h1>What happened to every message?</h1>\n"
-        f"<p>{_count(captured['captured'])} frames captured {_equals(balanced)} "
-        f"{_count(captured['frames'])} decoded + {_count(captured['quarantine'])} in quarantine, "
-        f"from {_text(captured['first_at'])} to {_text(captured['horizon'])}.<br>\n"
-        f"{_count(found['disagreements'])} frames on which a node and the pipeline disagree, "
-        f"{_count(found['conflicts'])} message ids with two contents.</p>\n"
-    )
+    decoded, quarantine = captured["frames"], captured["quarantine"]
+    first, last = (captured[key] and instant(captured[key]) for key in ("first_at", "horizon"))
+    return tag(
+        "header",
+        tag("h1", "What happened to every message?"),
+        tag("p", count(captured["captured"]), " frames captured ",
+            _equals(captured["captured"], decoded + quarantine),
+            f" {count(decoded)} decoded + {count(quarantine)} in quarantine, from ", first, " to ",
+            last, ". ", count(found["disagreements"]),
+            " frames on which a node and the pipeline disagree, ", count(found["conflicts"]),
+            " message ids with two contents."),
+    )  # fmt: skip
 
 
-def _books(books: Mapping[str, Mapping[str, int]]) -> str:
-    most = max((entry["sent"] for entry in books.values()), default=0)
+def _legend() -> Markup:
+    return tag("p", *[tag("span", _key(state), _words(state)) for state in STATES], class_="legend")
+
+
+def _key(state: str) -> Markup:
+    return tag("i", class_=f"key {state}")
+
+
+def _books(books: Mapping[str, Mapping[str, int]], listed: set[Kind]) -> Markup:
+    numbers = [Column(name, "number") for name in ("sent", *map(_words, STATES))]
     rows = []
     for name, entry in books.items():
-        balanced = entry["sent"] == sum(entry[state] for state in STATES)
-        states = [_cell(_count(entry[state])) for state in STATES]
-        rows.append(
-            [
-                _name(name),
-                _cell(_count(entry["sent"])),
-                _cell(_equals(balanced)),
-                *states,
-                _cell(_stacked(name, entry, most), "text"),
-            ]
-        )
-    return _table(["protocol", "sent", "", *map(_words, STATES), ""], rows)
+        sent = Markup(f"{count(entry['sent'])} {_equals(entry['sent'], _sum(entry, STATES))}")
+        states = [_number(entry[one], Kind(name, one), listed, _key(one)) for one in STATES]
+        rows.append([name, sent, *states, charts.shares(name, entry)])
+    return table([Column("protocol"), *numbers, Column("shares", "chart")], rows)
 
 
-def _stacked(name: str, entry: Mapping[str, int], most: int) -> str:
-    """One bar, as long as its share of the longest, with a part for each state."""
-    drawn, x = [], 0.0
-    for state in STATES:
-        width = BAR_WIDTH * entry[state] / most if most else 0
-        if width:
-            drawn.append(
-                f'<rect x="{x:.2f}" y="0" width="{width:.2f}" height="{BAR_HEIGHT}" '
-                f'style="fill: var(--{state})"><title>{escape(name)}: '
-                f"{_count(entry[state])} {_words(state)}</title></rect>"
-            )
-        x += width
-    return _svg("".join(drawn), f"{name} by state")
+def _number(value: int, kind: Kind, listed: set[Kind], before: object = "") -> Marked:
+    """A number that leads to what it counts."""
+    shown = link(_place(kind), count(value)) if kind in listed else count(value)
+    return Marked(joined(map(text, (before, shown))), "" if value else "none")
 
 
-def _legend() -> str:
-    keys = [
-        f'<span class="key" style="background: var(--{state})"></span>{_words(state)}'
-        for state in STATES
-    ]
-    return f"<p>{''.join(keys)}</p>\n"
+def _place(kind: Kind) -> str:
+    return anchor(*[part for part in kind if part is not None])
 
 
-def _latency(latency: Mapping[str, Row]) -> str:
-    longest = max((float(row["p99_ms"] or 0) for row in latency.values()), default=0)
+def _hours(hours: Row) -> Markup:
+    rows: dict[str, list[Row]] = {}
+    for row in hours["rows"]:
+        rows.setdefault(str(row["protocol"]), []).append(row)
+    if not rows:
+        return tag("p", "Nothing yet.")
+    first = min(row["at"] for row in hours["rows"])
+    last = max(row["at"] for row in hours["rows"])
+    figures = [
+        tag("figure",
+            tag("figcaption", tag("b", name), " up to ", count(max(row["sent"] for row in own)),
+                " messages in ", _part(hours["step_s"])),
+            charts.hours(name, own, first, last, hours["step_s"]))
+        for name, own in rows.items()
+    ]  # fmt: skip
+    return tag("div", *figures, class_="small")
+
+
+def _part(step_s: int) -> str:
+    """How long a column of a chart is."""
+    known = {MINUTE: "a minute", 5 * MINUTE: "5 minutes", HOUR: "an hour", 6 * HOUR: "6 hours"}
+    days = step_s // DAY
+    return known.get(step_s) or ("a day" if days == 1 else f"{days:,} days")
+
+
+def _latency(latency: Mapping[str, Row]) -> Iterator[Markup]:
+    if latency:
+        marks = {"p50": "half arrive sooner (p50)", "p90": "nine of ten (p90)"}
+        marks |= {"p99": "99 of 100 (p99)"}
+        keys = [tag("span", tag("i", class_=f"key {key}"), said) for key, said in marks.items()]
+        yield tag("p", *keys, tag("span", "on a logarithmic axis"), class_="legend")
+        yield charts.ranges(latency)
     rows = [
-        [
-            _name(name),
-            _cell(_count(row["delivered"])),
-            *[_cell(_count(row[key])) for key in TIMES],
-            _cell(_count(row["skewed"])),
-            _cell(_range(name, row, longest), "text"),
-        ]
+        [name, count(row["delivered"]),
+         *[None if row[key] is None else spoken(row[key]) for key in TIMES], count(row["skewed"])]
         for name, row in latency.items()
+    ]  # fmt: skip
+    names = ("delivered", "p50", "p90", "p99", "skewed clocks")
+    columns = [Column("protocol"), *[Column(name, "number") for name in names]]
+    yield table(columns, rows, "compact plain")
+
+
+def _reasons(reasons: Sequence[Row], listed: set[Kind]) -> Iterator[Markup]:
+    shown = reasons[:MAX_REASONS]
+    columns = [Column("reason"), Column("protocol"), Column("what"), Column("count", "number")]
+    yield table(
+        [*columns, Column("share", "chart")],
+        [
+            [row["reason"], row["protocol"], row["what"], _number(row["n"], kind_of(row), listed),
+             charts.bar(row["n"], shown[0]["n"], f"{row['n']} {row['reason']}")]
+            for row in shown
+        ],
+        "compact",
+    )  # fmt: skip
+    yield _more(len(reasons) - len(shown), "wireloom report --json")
+
+
+def _health(health: Row) -> Markup:
+    swarms = [
+        tag("li", f"swarm {row['swarm']}: {count(row['messages'])} messages, {row['status']}")
+        for row in health["swarms"][:MAX_ROWS]
     ]
-    head = ["protocol", "delivered", "p50 ms", "p90 ms", "p99 ms", "skewed clocks", "p50 to p99"]
-    return _table(head, rows)
+    return joined((
+        tag("ul", *swarms, tag("li", f"ledger: {tally(health['ledger'])}"),
+            tag("li", f"hub asks: {tally(health['hub_asks'])}")),
+        _more(len(health["swarms"]) - len(swarms), "wireloom report --json"),
+    ))  # fmt: skip
 
 
-def _range(name: str, row: Row, longest: float) -> str:
-    """A line from the median to the 99th percentile with a dot at the 90th, on a log scale."""
-    if row["p50_ms"] is None:
-        return ""
-    left, middle, right = (_on_log(float(row[key]), longest) for key in TIMES)
-    y = BAR_HEIGHT / 2
-    drawn = (
-        f'<line x1="{left:.2f}" x2="{max(right, left + 2):.2f}" y1="{y}" y2="{y}" '
-        'stroke-width="6" style="stroke: var(--bar)"/>'
-        f'<circle cx="{middle:.2f}" cy="{y}" r="5" style="fill: var(--ink)"/>'
-    )
-    return _svg(drawn, f"{name}: p50 to p99, log scale", BAR_WIDTH // 2)
+def _types(types: Sequence[Row]) -> Iterator[Markup]:
+    most: dict[str, int] = {}
+    for row in types:
+        most[row["protocol"]] = max(most.get(row["protocol"], 0), row["frames"])
+    numbers = [Column(name, "number") for name in ("frames", "distinct", "bytes")]
+    shown = types[:MAX_ROWS]
+    yield table(
+        [Column("type"), Column("protocol"), *numbers, Column("share of its protocol", "chart")],
+        [
+            [row["type"], row["protocol"],
+             *[count(row[key]) for key in ("frames", "distinct_frames", "bytes")],
+             charts.bar(row["frames"], most[row["protocol"]], f"{row['frames']} {row['type']}")]
+            for row in shown
+        ],
+        "compact",
+    )  # fmt: skip
+    yield _more(len(types) - len(shown), "wireloom report --json")
 
 
-def _on_log(value: float, longest: float) -> float:
-    room = BAR_WIDTH / 2 - 12
-    return 6 + (room * log10(1 + value) / log10(1 + longest) if longest > 0 else 0)
+def _nodes(nodes: Sequence[Row]) -> Iterator[Markup]:
+    shown = nodes[:MAX_ROWS]
+    said = (*OUTCOMES, "unsaid")
+    rows = [
+        [row["node"], row["protocol"],
+         Markup(f"{count(row['frames_in'])} {_equals(row['frames_in'], _sum(row, said))}"),
+         *[Marked(count(row[one]), "" if row[one] else "none") for one in said]]
+        for row in shown
+    ]  # fmt: skip
+    numbers = [Column(name, "number") for name in ("came in", *said)]
+    made = table([Column("node"), Column("protocol"), *numbers], rows, "compact")
+    yield tag("div", made, class_="wide")
+    yield _more(len(nodes) - len(shown), "wireloom report --json")
 
 
-def _reasons(reasons: Sequence[Row]) -> str:
-    return _ranked(
-        reasons[:TOP], "n", ["protocol", "what", "reason", "count", ""],
-        lambda row: [_name(row["protocol"]), _name(row["what"]), _name(row["reason"]),
-                     _cell(_count(row["n"]))],
+def _lists(lists: Sequence[Behind]) -> Iterator[Markup]:
+    yield tag("p", "Choose a kind to see its latest. ", tag("code", "wireloom trace ID"),
+              " shows the whole life of a message.")  # fmt: skip
+    for one in lists:
+        title = ", ".join(_words(str(part)) for part in one.kind if part is not None)
+        what = "frames" if one.kind.state == REFUSED else "messages"
+        place = _place(one.kind)
+        yield tag(
+            "section",
+            tag("h3", link(place, f"{title}: {count(one.total)} {what}")),
+            tag("div", _frames(one.rows) if one.kind.state == REFUSED else _messages(one.rows),
+                _more(one.total - len(one.rows), one.query and f'wireloom sql "{one.query}"'),
+                tag("p", link("the-books", "back to the books"))),
+            id=place, class_="list",
+        )  # fmt: skip
+
+
+def _messages(rows: Sequence[Row]) -> Markup:
+    columns = [Column("message", "text id"), Column("type"), Column("from", "text id")]
+    columns += [Column("to", "text id"), Column("first seen"), Column("after", "number")]
+    return table(
+        [*columns, Column("why"), Column("proof", "text id")],
+        [
+            [row["message_id"], _type(row), _who(row, "source"), _who(row, "destination"),
+             row["sent_at"] and exact(row["sent_at"]),
+             None if row["latency_ms"] is None else spoken(row["latency_ms"]),
+             row["reason"], row["evidence_frame"]]
+            for row in rows
+        ],
     )  # fmt: skip
 
 
-def _types(types: Sequence[Row]) -> str:
-    return _ranked(
-        types, "frames", ["protocol", "type", "frames", "distinct", "bytes", ""],
-        lambda row: [_name(row["protocol"]), _name(row["type"]), _cell(_count(row["frames"])),
-                     _cell(_count(row["distinct_frames"])), _cell(_count(row["bytes"]))],
+def _type(row: Row) -> str:
+    inner = row.get("app_type")
+    return f"{row['type']} ({inner})" if inner else str(row["type"])
+
+
+def _who(row: Row, column: str) -> object:
+    """A node's name, with its identity where a pointer rests on it."""
+    name = row[f"{column}_name"]
+    return tag("span", name, title=row[column]) if name else row[column]
+
+
+def _frames(rows: Sequence[Row]) -> Markup:
+    columns = [Column("frame", "text id"), Column("captured"), Column("peer", "text id")]
+    columns += [Column("link"), Column("size", "number"), Column("what is wrong")]
+    return table(
+        columns,
+        [
+            [row["sighting"], row["captured_at"] and exact(row["captured_at"]), row["peer"],
+             row["link"], count(row["size"]), row["detail"]]
+            for row in rows
+        ],
     )  # fmt: skip
 
 
-def _nodes(nodes: Sequence[Row]) -> str:
-    rows = []
-    for row in nodes:
-        said = [row[one] for one in (*OUTCOMES, "unsaid")]
-        balanced = row["frames_in"] == sum(said)
-        rows.append(
-            [
-                _name(row["node"]),
-                _name(row["protocol"]),
-                _cell(_count(row["frames_in"])),
-                _cell(_equals(balanced)),
-                *[_cell(_count(one)) for one in said],
-            ]
-        )
-    return _table(["node", "protocol", "in", "", *OUTCOMES, "unsaid"], rows)
+def _more(left: int, command: str) -> Markup:
+    """How many are not shown, and what shows them."""
+    if left <= 0:
+        return Markup("")
+    if not command:
+        return tag("p", f"and {count(left)} more")
+    return tag("p", f"and {count(left)} more: ", tag("code", command))
 
 
-def _ranked(
-    rows: Sequence[Row], by: str, head: Sequence[str], cells: Callable[[Row], list[str]]
-) -> str:
-    """A table with a bar behind each row, as long as its share of the greatest `by`."""
-    most = max((row[by] for row in rows), default=0)
-    made = []
-    for row in rows:
-        width = BAR_WIDTH / 2 * row[by] / most if most else 0
-        rect = f'<rect width="{width:.2f}" height="{BAR_HEIGHT}" style="fill: var(--bar)"/>'
-        made.append([*cells(row), _cell(_svg(rect, str(row[by]), BAR_WIDTH // 2), "text")])
-    return _table(head, made)
+def _sum(entry: Row, names: Sequence[str]) -> int:
+    return sum(entry[name] for name in names)
 
 
-def _section(title: str, *parts: str) -> str:
-    return f"<h2>{escape(title)}</h2>\n{''.join(parts)}"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    body = "".join(f"<tr>{''.join(cells)}</tr>\n" for cells in rows)
-    if not body:
-        return "<p>Nothing yet.</p>\n"
-    titles = "".join(f"<th>{escape(title)}</th>" for title in head)
-    return f'<div class="wide"><table><tr>{titles}</tr>\n{body}</table></div>\n'
-
-
-def _svg(drawn: str, label: str, width: int = BAR_WIDTH) -> str:
-    return (
-        f'<svg width="{width}" height="{BAR_HEIGHT}" viewBox="0 0 {width} {BAR_HEIGHT}" '
-        f'role="img" aria-label="{escape(label)}">{drawn}</svg>'
-    )
-
-
-def _cell(content: str, kind: str = "") -> str:
-    return f'<td class="{kind}">{content}</td>' if kind else f"<td>{content}</td>"
-
-
-def _name(value: object) -> str:
-    return _cell(_text(value), "text")
-
-
-def _text(value: object) -> str:
-    return "–" if value is None else escape(str(value))
-
-
-def _count(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}"
-
-
-def _equals(balanced: bool) -> str:  # noqa: FBT001
-    return "=" if balanced else '<span class="bad">≠</span>'
+def _equals(one: int, other: int) -> Markup:
+    return Markup("=") if one == other else tag("span", "≠", class_="bad")
 
 
 def _words(state: str) -> str:

@@ -1,9 +1,11 @@
 """The whole life of one message: where it was seen, what answered it, what became of it."""
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from wireloom.lake import Lake, LakeError
 from wireloom.report.causality import ordered
+
+NEEDED: Final = ("messages", "fates", "frames", "verdicts", "nodes")
 
 
 class Life(NamedTuple):
@@ -28,8 +30,9 @@ def trace(lake: Lake, wanted: str) -> Life:
     """The life of the message whose id is, or begins with, `wanted`.
 
     Raises:
-        LakeError: If there is none, or more than one.
+        LakeError: If there is none, or more than one, or a table is missing.
     """
+    lake.require(*NEEDED)
     protocol, message_id = _found(lake, wanted)
     (message,) = lake.rows(
         "SELECT * FROM messages WHERE protocol = ? AND message_id = ?", protocol, message_id
@@ -40,7 +43,7 @@ def trace(lake: Lake, wanted: str) -> Life:
         message_id,
     )
     steps = ordered(_steps(lake, protocol, message_id))
-    return Life(protocol, message_id, message, fates, steps, _names(lake, protocol))
+    return Life(protocol, message_id, message, fates, steps, names(lake, protocol))
 
 
 def _found(lake: Lake, wanted: str) -> tuple[str, str]:
@@ -76,7 +79,8 @@ def _steps(lake: Lake, protocol: str, message_id: str) -> list[dict[str, Any]]:
     )
 
 
-def _names(lake: Lake, protocol: str) -> dict[str, str]:
+def names(lake: Lake, protocol: str) -> dict[str, str]:
+    """Nodes by the identities that they use."""
     rows = lake.rows(
         "SELECT node, unnest(identities) AS identity FROM nodes WHERE protocol = ? ORDER BY node",
         protocol,

@@ -1,4 +1,6 @@
-"""Durations as a person says them: `12 ms`, `2.08 s`, `3 h 08 min`."""
+"""Times as a person says them: `12 ms`, `2.08 s`, `3 h 08 min`, `2026-01-01 06:00:00 UTC`."""
+
+from datetime import datetime
 
 
 def spoken(ms: float) -> str:
@@ -24,3 +26,13 @@ def _two(count: int, size: int, big: str, small: str) -> str:
 def after(ms: float) -> str:
     """How much later, or earlier."""
     return spoken(ms) if ms < 0 else f"+{spoken(ms)}"
+
+
+def instant(at: datetime) -> str:
+    """When it was, to the second."""
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def exact(at: datetime) -> str:
+    """When it was, to the millisecond."""
+    return f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03d} UTC"

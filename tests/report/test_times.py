@@ -1,8 +1,10 @@
-"""Durations as a person says them."""
+"""Times as a person says them."""
+
+from datetime import UTC, datetime
 
 import pytest
 
-from wireloom.report.durations import after, spoken
+from wireloom.report.times import after, exact, instant, spoken
 
 
 @pytest.mark.parametrize(
@@ -30,3 +32,8 @@ def test_durations_have_the_units_that_matter(ms: float, text: str) -> None:
 
 def test_later_has_a_sign() -> None:
     assert (after(12), after(-12)) == ("+12 ms", "−12 ms")
+
+
+def test_instants_have_their_zone() -> None:
+    at = datetime(2026, 1, 1, 6, 7, 8, 90_999, tzinfo=UTC)
+    assert (instant(at), exact(at)) == ("2026-01-01 06:07:08 UTC", "2026-01-01 06:07:08.090 UTC")
