@@ -25,7 +25,16 @@ from wireloom.live.links.handshake import Gatekeeper
 from wireloom.live.links.websocket import WebSocketLink
 from wireloom.live.store import RecordStore
 from wireloom.wire.outcome import Outcome
-from wireloom.wire.session import Command, Conclude, Event, FrameReceived, Send, Store
+from wireloom.wire.session import (
+    Admit,
+    Command,
+    Conclude,
+    Event,
+    FrameReceived,
+    Opened,
+    Send,
+    Store,
+)
 
 LARGEST: Final = 32 << 20
 """The suite sends messages of 16 MiB."""
@@ -43,8 +52,10 @@ class EchoSession:
         return ()
 
     def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
-        """Sends every frame back."""
+        """Sends every frame back, and takes nobody for a stranger."""
         del now_ms
+        if isinstance(event, Opened):
+            return (Admit(event.line),)
         if isinstance(event, FrameReceived):
             return (
                 Conclude(Outcome.ACCEPTED, None, None, "echo"),

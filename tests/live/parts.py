@@ -45,9 +45,13 @@ class EchoSession:
     `keep X` stores, then answers; `drop X` forgets, then answers; `wake N` sets a timer for N
     ms from now; `name X` gives the peer a name; `admit` admits it; `bye N` closes; `fail` raises;
     `mute` gives no outcome; `bad` is refused; `all X` goes to everyone.
+
+    Args:
+        is_open: Whether everyone is admitted at once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_open: bool = True) -> None:
+        self.is_open = is_open
         self.events: list[Event] = []
         self.records: dict[tuple[str, str], bytes] = {}
         self.lines: dict[Line, None] = {}
@@ -67,6 +71,7 @@ class EchoSession:
                 return [Conclude(Outcome.REJECTED, Reason.TOO_LARGE), Send(line, b"too large")]
             case Opened(line):
                 self.lines[line] = None
+                return [Admit(line)] if self.is_open else []
             case TimerFired((int(line), bytes(raw))):
                 return [Send(line, raw)]
             case Stopping():

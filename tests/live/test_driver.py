@@ -564,7 +564,7 @@ def rows(
 
     async def main() -> None:
         tap = Tap(CaptureWriter(folder / "captures", "n1"), "n1", overloaded=lambda _: None)
-        async with running(EchoSession(), folder, tap=tap) as driver:
+        async with running(EchoSession(is_open=False), folder, tap=tap) as driver:
             opened(driver)
             for event in events:
                 if isinstance(event, FrameReceived):

@@ -55,8 +55,14 @@ PATIENCE = 10.0
 """Seconds to wait for what has to happen."""
 
 LIMITS = LinkLimits(
-    ping_seconds=3_600, close_seconds=2, max_frame_size=80 << 20, max_backlog_bytes=1 << 30
+    ping_seconds=3_600,
+    close_seconds=2,
+    max_frame_size=80 << 20,
+    max_backlog_bytes=1 << 30,
+    control_burst=1 << 30,
+    stranger_frames=1 << 30,
 )
+"""Pings tell when all has been heard; what strangers may do is no matter of sessions."""
 
 
 def scenarios(modules: Iterable[ModuleType]) -> dict[str, Any]:
@@ -155,8 +161,8 @@ class Wire:
         )
         self._link = WebSocketLink(self._driver, Gatekeeper("/ws"), limits=LIMITS)
         bound = listening()
-        await self._link.listen(bound)
         self._url = f"ws://127.0.0.1:{port_of(bound)}/ws"
+        await self._link.listen(bound)
 
     def ends(self) -> None:
         """The server ends without a word, if there is one."""

@@ -104,6 +104,13 @@ class EndpointSection(Section, frozen=True):
     max_connections: int = 20_000
     """Further ones are refused."""
 
+    max_strangers: int = 1_024
+    """Connections that have not logged in yet; one address may have half of them."""
+
+    stranger_rate: float = 20.0
+    """Connections a second that one address may begin without logging in on them, ten times as
+    many at once."""
+
     ping_seconds: float = 20.0
     """How long a connection may be silent before it is asked for a sign of life."""
 

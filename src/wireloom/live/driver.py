@@ -119,6 +119,11 @@ class Driver:
 
     # What links tell.
 
+    def turned_away(self, who: str, why: str) -> None:
+        """Somebody was not let in."""
+        self._meters.turned_away[why] += 1
+        del who
+
     def opened(self, connection: Connection) -> None:
         """A connection came up."""
         connection.line = self._next_line

@@ -14,6 +14,7 @@ import msgspec
 from wireloom.capture.private import LinkRefusedError, opener
 from wireloom.live.config import Address, ConfigError, EndpointSection, HubSection
 from wireloom.live.links.connection import LinkLimits
+from wireloom.live.links.door import BACKLOG
 from wireloom.live.metrics import Meters
 from wireloom.live.tls import TlsError, server_context
 from wireloom.protocols.cthun.session import BrokerSession
@@ -25,7 +26,6 @@ from wireloom.protocols.signalhub.settings import HubSettings
 from wireloom.wire.session import Session
 
 SECRET_SIZE: Final = 32
-BACKLOG: Final = 4_096
 RECEIVE_BUFFER_SIZE: Final = 256 * 1024
 """What the system keeps for us a connection: a bound on what a flood can make us read at once."""
 
@@ -39,8 +39,6 @@ class NodeError(Exception):
 def session(section: EndpointSection, data: Path, boot: str) -> tuple[Session, LinkLimits]:
     """The session of a section, and what its link grants.
 
-    A hub has its own words for a message that is too large, so its link takes some that are.
-
     Args:
         section: What is configured.
         data: Where the node keeps what it must not lose.
@@ -53,13 +51,15 @@ def session(section: EndpointSection, data: Path, boot: str) -> tuple[Session, L
     made: Session
     if isinstance(section, HubSection):
         hub = hub_settings(section, secret(data))
-        made, largest = HubSession(hub, boot), 2 * hub.max_message_size
+        made, largest = HubSession(hub, boot), hub.max_message_size
     else:
         broker = broker_settings(section)
         made, largest = BrokerSession(broker, boot), broker.max_message_size
     return made, LinkLimits(
         max_frame_size=largest,
         max_connections=section.max_connections,
+        max_strangers=section.max_strangers,
+        stranger_rate=section.stranger_rate,
         ping_seconds=section.ping_seconds,
         max_backlog_bytes=LinkLimits().max_backlog_bytes + largest,
     )

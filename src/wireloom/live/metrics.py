@@ -55,6 +55,9 @@ class Meters:
         self.received: Counter[tuple[str | None, Outcome, Reason | None]] = Counter()
         self.sent: Counter[Outcome | None] = Counter()
         self.opened = 0
+        self.turned_away: Counter[str] = Counter()
+        """Connections that were not let in, by why."""
+
         self.closed: Counter[int] = Counter()
         self.faults = 0
         """Events that a session failed to handle."""
@@ -139,15 +142,23 @@ class NodeMetrics(Collector):
         closed = CounterMetricFamily(
             "wireloom_connections_closed", "Connections that ended.", labels=["protocol", "code"]
         )
+        turned_away = CounterMetricFamily(
+            "wireloom_connections_refused",
+            "Connections that were not let in: an HTTP status, or files, strangers, rate.",
+            labels=["protocol", "why"],
+        )
         faults = CounterMetricFamily(
             "wireloom_faults", "Events that failed inside the node.", labels=["protocol"]
         )
         for protocol, meters in self._meters.items():
             opened.add_metric([protocol], meters.opened)
+            for why, count in sorted(meters.turned_away.items()):
+                turned_away.add_metric([protocol, why], count)
             for code, count in sorted(meters.closed.items()):
                 closed.add_metric([protocol, str(code)], count)
             faults.add_metric([protocol], meters.faults)
         yield opened
+        yield turned_away
         yield closed
         yield faults
 

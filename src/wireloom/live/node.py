@@ -16,9 +16,11 @@ from wireloom.live import endpoints
 from wireloom.live.config import Config, EndpointSection, take_address
 from wireloom.live.driver import Driver
 from wireloom.live.endpoints import NodeError
+from wireloom.live.links.door import Room
 from wireloom.live.links.handshake import Gatekeeper
 from wireloom.live.links.websocket import WebSocketLink
 from wireloom.live.metrics import Meters, NodeMetrics
+from wireloom.live.process import sockets
 from wireloom.live.status import Page, StatusServer
 from wireloom.live.store import RecordStore, StoreError
 from wireloom.live.tap import Tap
@@ -41,6 +43,7 @@ class Node:
         self._failure: NodeError | None = None
         self._is_stopping = False
         self._overloads: set[str] = set()
+        self._room = Room(sockets())
 
     async def run(self, ready: Callable[[Sequence[str]], None]) -> None:
         """Serves until a signal ends it.
@@ -130,11 +133,12 @@ class Node:
         except StoreError as error:
             raise NodeError(str(error)) from None
         gatekeeper = Gatekeeper(section.path, origins=section.origins, is_local=address.is_local)
-        link = WebSocketLink(driver, gatekeeper, limits=limits, tls=tls)
+        link = WebSocketLink(driver, gatekeeper, limits=limits, tls=tls, room=self._room)
         bound = endpoints.bound(address, name)
+        shown = endpoints.shown(bound, address)
         await link.listen(bound)
         self._links.append(link)
-        return f"{name} {link.name}://{endpoints.shown(bound, address)}{section.path}"
+        return f"{name} {link.name}://{shown}{section.path}"
 
     async def _start_status(self, metrics: NodeMetrics) -> str | None:
         address = take_address(self._config.node.metrics, "node.metrics")

@@ -179,7 +179,7 @@ class Performer:
             case Close():
                 self._put(command, ticket)
             case Admit(line) if line in self.connections:
-                self.connections[line].is_admitted = True
+                self.connections[line].admit()
             case Record(raw, peer) if self._tap is not None:
                 self._tap.rows.add(Absent(self._protocol, peer), COMPOSED, raw)
             case Deliver(item) if ticket or self.waiting.has_items:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from live.links.wires import frame
 from wireloom.live.links.frames import (
     BINARY,
     TEXT,
@@ -12,6 +13,8 @@ from wireloom.live.links.frames import (
     is_sendable,
     put_close,
     take_close,
+    take_header,
+    unmask,
 )
 
 
@@ -70,20 +73,32 @@ def test_text_is_checked() -> None:
 
 
 def test_parts_make_a_whole() -> None:
-    assembly = Assembly(b"gr\xc3", is_text=True, max_size=100)
+    assembly = Assembly(b"gr\xc3", is_text=True)
     assembly.add(b"", is_last=False)
     assembly.add(b"\xb6\xc3\x9f", is_last=True)
     assert assembly.whole() == "größ".encode()
+    assert assembly.size == 6
+    assert assembly.head(2) == b"gr"
+    assert Assembly(b"", is_text=True).head(2) == b""
 
 
-def test_parts_that_are_too_large_or_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(BreachError) as breach:
-        Assembly(b"x" * 11, is_text=False, max_size=10)
-    assert breach.value.code == 1009
+def test_parts_that_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wireloom.live.links.frames._MAX_FRAGMENTS", 2)
-    assembly = Assembly(b"x", is_text=False, max_size=10)
+    assembly = Assembly(b"x", is_text=False)
     assembly.add(b"x", is_last=False)
     assembly.add(b"", is_last=False)  # an empty part takes no room
     with pytest.raises(BreachError) as breach:
         assembly.add(b"x", is_last=False)
-    assert breach.value.reason == "the message is too large"
+    assert breach.value.reason == "the message has too many parts"
+
+
+@pytest.mark.parametrize("size", [0, 125, 126, 65_535, 65_536])
+@pytest.mark.parametrize("mask", [True, False])
+def test_a_header_is_read_as_soon_as_it_is_there(size: int, mask: bool) -> None:
+    raw = frame(TEXT, b"x" * size, mask=mask)
+    header = take_header(raw)
+    assert header is not None
+    assert (header.opcode, header.size, header.length) == (TEXT, size, len(raw) - size)
+    assert take_header(raw[: header.length]) == header
+    assert all(take_header(raw[:end]) is None for end in range(header.length))
+    assert unmask(raw[header.length :], header.mask) == b"x" * size

@@ -11,7 +11,7 @@ import uvloop
 from live.parts import EchoSession, listening, port_of, running, until
 from wireloom.live.links.connection import LinkLimits
 from wireloom.live.links.tcp import TcpLink
-from wireloom.wire.session import Closed, Congested, FrameReceived
+from wireloom.wire.session import Closed, Congested, FrameReceived, FrameRefused
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -77,10 +77,13 @@ def test_a_frame_that_is_too_large_ends_the_connection_unread(tmp_path: Path) ->
         reader, writer = await server.connect()
         writer.write(frame(b"fine") + (1 << 31).to_bytes(4, "big"))
         assert await take(reader) == b"fine"
+        assert await take(reader) == b"too large"
         assert await reader.read() == b""
         await until(lambda: server.session.seen(Closed))
 
-    assert serve(tmp_path, test, max_frame_size=100).seen(Closed) == [Closed(1, 1009)]
+    session = serve(tmp_path, test, max_frame_size=100)
+    assert session.seen(FrameRefused) == [FrameRefused(1, 1 << 31, b"", text=False, limit=100)]
+    assert session.seen(Closed) == [Closed(1, 1009)]
 
 
 def test_either_side_may_end_it(tmp_path: Path) -> None:

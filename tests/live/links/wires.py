@@ -2,14 +2,17 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
+import uvloop
+
 from live.parts import EchoSession, listening, port_of, running
 from wireloom.live.driver import Driver
 from wireloom.live.links.connection import LinkLimits
+from wireloom.live.links.door import Room
 from wireloom.live.links.handshake import Gatekeeper
 from wireloom.live.links.websocket import WebSocketLink
 
@@ -132,17 +135,45 @@ class Server:
 
 @asynccontextmanager
 async def serving(
-    folder: Path, *, gatekeeper: Gatekeeper | None = None, tls: Any = None, **limits: Any
+    folder: Path,
+    *,
+    gatekeeper: Gatekeeper | None = None,
+    tls: Any = None,
+    is_open: bool = True,
+    room: Room | None = None,
+    **limits: Any,
 ) -> AsyncIterator[Server]:
-    session = EchoSession()
+    session = EchoSession(is_open=is_open)
     async with running(session, folder) as driver:
         granted = LinkLimits(**{"close_seconds": 0.5, **limits})
-        link = WebSocketLink(driver, gatekeeper or Gatekeeper("/ws"), limits=granted, tls=tls)
+        keeper = gatekeeper or Gatekeeper("/ws")
+        link = WebSocketLink(driver, keeper, limits=granted, tls=tls, room=room)
         bound = listening()
+        port = port_of(bound)
         await link.listen(bound)
-        server = Server(driver, session, link, port_of(bound))
+        server = Server(driver, session, link, port)
         try:
             yield server
         finally:
             link.stop()
             await server.leave()
+
+
+def serve(folder: Path, test: Callable[[Server], Awaitable[None]], **more: Any) -> EchoSession:
+    """Runs a test with a server; gives what its session has seen."""
+
+    async def main() -> EchoSession:
+        async with asyncio.timeout(20), serving(folder, **more) as server:
+            await test(server)
+        return server.session
+
+    return uvloop.run(main())
+
+
+def talk(folder: Path, test: Callable[[Wire], Awaitable[None]], **more: Any) -> EchoSession:
+    """Runs a test with one connection to a server."""
+
+    async def on(server: Server) -> None:
+        await test(await server.connect())
+
+    return serve(folder, on, **more)

@@ -24,10 +24,27 @@ class LinkLimits(msgspec.Struct, frozen=True, kw_only=True):
     """What a link grants its connections."""
 
     max_connections: int = 20_000
-    """Further ones are refused."""
+    """Further ones are refused; those that have not asked for anything yet count too."""
+
+    max_strangers: int = 1_024
+    """Connections of which the session does not know yet who is there; one address may have half of
+    them, and less when others need the rest."""
+
+    stranger_rate: float = 20.0
+    """Connections a second that may come to nothing from one address, ten times as many at once."""
 
     max_frame_size: int = 2 * 1024 * 1024
-    """A larger frame ends the connection before it is read."""
+    """A larger frame is refused before it is read, and ends the connection."""
+
+    stranger_frame_size: int = 64 * 1024
+    """The same, until the session knows who is there."""
+
+    stranger_frames: int = 8
+    """So many frames may come before the session knows who is there."""
+
+    control_burst: int = 50
+    control_rate: float = 10.0
+    """Pings, pongs and empty parts of messages: so many at once, so many a second."""
 
     handshake_seconds: float = 5.0
     """Until then a connection has said what it wants."""
@@ -58,6 +75,10 @@ class Backlog(NamedTuple):
 
 class Host(Protocol):
     """What a link tells of its connections: the driver."""
+
+    def turned_away(self, who: str, why: str) -> None:
+        """Somebody was not let in; `why` is one of a few words."""
+        ...
 
     def opened(self, connection: "Connection") -> None:
         """A connection came up."""
@@ -119,6 +140,7 @@ class Connection(ABC):
         "limits",
         "line",
         "link",
+        "max_frame_size",
         "name",
         "peer",
         "protocol",
@@ -142,6 +164,9 @@ class Connection(ABC):
         self.line: Line = 0
         self.is_admitted = False
         """Whether the session knows who is there."""
+
+        self.max_frame_size = min(limits.stranger_frame_size, limits.max_frame_size)
+        """The most bytes that a frame may have now."""
 
         self.is_cut = False
         self.held: deque[tuple[int, Send | Close]] = deque()
@@ -182,6 +207,11 @@ class Connection(ABC):
     @abstractmethod
     def buffered(self) -> int:
         """Bytes that were written and that the system has not taken yet."""
+
+    def admit(self) -> None:
+        """The session knows who is there: what holds for strangers ends."""
+        self.is_admitted = True
+        self.max_frame_size = self.limits.max_frame_size
 
     def backlog(self) -> Backlog:
         """What was written and waits because the peer does not read."""

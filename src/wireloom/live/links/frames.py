@@ -9,18 +9,26 @@ between them; text is UTF-8; a close frame has no body or a listed code and a UT
 """
 
 from codecs import getincrementaldecoder
-from typing import Final
+from typing import Final, NamedTuple
 
+CONTINUATION: Final = 0x0
 TEXT: Final = 0x1
 BINARY: Final = 0x2
 CLOSE: Final = 0x8
 PING: Final = 0x9
 PONG: Final = 0xA
 
+MAX_HEADER_SIZE: Final = 14
+"""Two bytes, a length of eight, a mask of four."""
+
 MAX_REASON_SIZE: Final = 123
 """A control frame has at most 125 bytes; the code takes two."""
 
 _FIN: Final = 0x80
+_MASKED: Final = 0x80
+_OPCODE_BITS: Final = 0x0F
+_SIZE_BITS: Final = 0x7F
+_MASK_SIZE: Final = 4
 _KEPT_SIZES: Final = 8_192
 """Headers of frames up to this size are made once."""
 
@@ -43,6 +51,44 @@ class BreachError(Exception):
         super().__init__(reason)
         self.code = code
         self.reason = reason
+
+
+class Header(NamedTuple):
+    """What the first bytes of a frame say."""
+
+    opcode: int
+    size: int
+    """Bytes of the payload."""
+
+    length: int
+    """Bytes of the header, with its mask."""
+
+    mask: bytes
+
+
+def take_header(data: bytes) -> Header | None:
+    """The header that bytes begin with; None if it is not complete."""
+    if len(data) < 2:
+        return None
+    first, second = data[0], data[1]
+    size, length = second & _SIZE_BITS, 2
+    if size >= 126:
+        length = 4 if size == 126 else 10
+        size = int.from_bytes(data[2:length], "big")
+    mask_at = length
+    length += _MASK_SIZE if second & _MASKED else 0
+    if len(data) < length:
+        return None
+    return Header(first & _OPCODE_BITS, size, length, data[mask_at:length])
+
+
+def unmask(payload: bytes, mask: bytes) -> bytes:
+    """The beginning of a payload as it was before it was masked."""
+    if not mask:
+        return payload
+    key = (mask * (len(payload) // _MASK_SIZE + 1))[: len(payload)]
+    plain = int.from_bytes(payload, "big") ^ int.from_bytes(key, "big")
+    return plain.to_bytes(len(payload), "big")
 
 
 class Headers(dict[int, bytes]):
@@ -116,16 +162,16 @@ class Assembly:
     Args:
         first: The first frame's payload.
         is_text: Whether the message is text.
-        max_size: How large the message may become.
 
     Raises:
         BreachError: If the first frame breaks a rule.
     """
 
-    def __init__(self, first: bytes, *, is_text: bool, max_size: int) -> None:
+    def __init__(self, first: bytes, *, is_text: bool) -> None:
         self.is_text = is_text
-        self._max_size = max_size
-        self._size = 0
+        self.size = 0
+        """Bytes of all frames so far: whoever adds to them keeps to a limit."""
+
         self._parts: list[bytes] = []
         self._decoder = _Utf8() if is_text else None
         self.add(first, is_last=False)
@@ -134,11 +180,11 @@ class Assembly:
         """Takes the next frame's payload.
 
         Raises:
-            BreachError: If the message is too large or its text is not UTF-8 so far.
+            BreachError: If it comes in too many parts or its text is not UTF-8 so far.
         """
-        self._size += len(part)
-        if self._size > self._max_size or (part and len(self._parts) >= _MAX_FRAGMENTS):
-            raise BreachError(_TOO_LARGE, "the message is too large")
+        self.size += len(part)
+        if part and len(self._parts) >= _MAX_FRAGMENTS:
+            raise BreachError(_TOO_LARGE, "the message has too many parts")
         if self._decoder is not None:
             try:
                 self._decoder.decode(part, is_last)
@@ -146,6 +192,10 @@ class Assembly:
                 raise BreachError(_INVALID_TEXT, "text that is not UTF-8") from None
         if part:
             self._parts.append(part)
+
+    def head(self, size: int) -> bytes:
+        """The first bytes of the message so far."""
+        return self._parts[0][:size] if self._parts else b""
 
     def whole(self) -> bytes:
         """The message, once its last frame was added."""

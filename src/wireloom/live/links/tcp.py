@@ -5,11 +5,13 @@ import socket
 from typing import Final, cast
 
 from wireloom.live.links.connection import ABNORMAL, Connection, Host, LinkLimits, shown
-from wireloom.wire.session import FrameReceived
+from wireloom.wire.session import FrameReceived, FrameRefused
 
 SIZE_SIZE: Final = 4
 TOO_LARGE: Final = 1009
 NORMAL: Final = 1000
+HEAD_SIZE: Final = 1024
+"""Bytes of a refused frame that the session sees."""
 
 
 class TcpConnection(Connection):
@@ -106,8 +108,7 @@ class _Reader(asyncio.Protocol):
         while len(buffer) - start >= SIZE_SIZE and not self.connection.is_closing:
             begin = start + SIZE_SIZE
             size = int.from_bytes(buffer[start:begin], "big")
-            if size > self._link.limits.max_frame_size:
-                self.connection.close(TOO_LARGE, "the frame is too large")
+            if size > self.connection.max_frame_size and not self._fits(size, buffer[begin:]):
                 return
             if len(buffer) < begin + size:
                 break
@@ -116,6 +117,18 @@ class _Reader(asyncio.Protocol):
             self._link.host.received(FrameReceived(self.connection.line, frame))
             self.connection.is_heard = True
         del buffer[:start]
+
+    def _fits(self, size: int, begun: bytearray) -> bool:
+        """Whether a frame is small enough; the session hears of one that is not."""
+        host, connection = self._link.host, self.connection
+        host.catch_up()  # what came before may say who is there
+        limit = connection.max_frame_size
+        if size <= limit:
+            return True
+        head = bytes(begun[:HEAD_SIZE])
+        host.refused(FrameRefused(connection.line, size, head, text=False, limit=limit))
+        connection.close(TOO_LARGE, "the frame is too large")
+        return False
 
     def eof_received(self) -> None:
         self.connection.close(NORMAL, "")
