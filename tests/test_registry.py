@@ -23,6 +23,14 @@ def test_only_protocols_with_signatures_inside_messages_tell_of_them() -> None:
     assert set(told.values()) == {None}
 
 
+def test_protocols_whose_frames_name_somebody_can_hide_it() -> None:
+    told = {name: protocol(name).redaction for name in NAMES}
+    assert {name for name, redaction in told.items() if redaction is not None} == {
+        "cthun",
+        "signalhub",
+    }
+
+
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(KeyError):
         protocol("smtp")

@@ -4,7 +4,7 @@ A protocol's modules are imported when it is first asked for, so that `import wi
 stays light.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cache
 from importlib import import_module
 from typing import Final, cast
@@ -57,6 +57,19 @@ class Messages(Interface):
     """Further classes that a reader of the field tables looks for."""
 
 
+class Redaction(Interface):
+    """`redaction` of the protocols whose frames name somebody, or let somebody in."""
+
+    MARKS: tuple[bytes, ...]
+    """A frame without any of these bytes stays as it is when it is redacted."""
+
+    def redact(self, raw: bytes) -> bytes:
+        """The frame, in the same length and form, without what lets somebody in."""
+
+    def rename(self, raw: bytes, pseudonym: Callable[[bytes], bytes]) -> bytes:
+        """The frame with pseudonyms in the place of names; each is as long as its name."""
+
+
 class WireProtocol:
     """One protocol: its modules, each imported when first used."""
 
@@ -92,6 +105,13 @@ class WireProtocol:
     def messages(self) -> Messages:
         """The message classes."""
         return cast("Messages", self._module("messages"))
+
+    @property
+    def redaction(self) -> Redaction | None:
+        """What hides tokens and names; None where frames hold neither as text."""
+        if self.name not in ("cthun", "signalhub"):
+            return None
+        return cast("Redaction", self._module("redaction"))
 
     def _module(self, part: str) -> object:
         return import_module(f"wireloom.protocols.{self.name}.{part}")

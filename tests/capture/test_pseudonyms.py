@@ -17,14 +17,29 @@ def test_another_key_gives_another_name() -> None:
     assert Pseudonyms(KEY).of("a") != Pseudonyms(b"other").of("a")
 
 
-def test_node_and_peer_are_replaced_alike_and_nothing_else_is() -> None:
+def test_all_that_names_somebody_is_replaced_alike_and_nothing_else_is() -> None:
     names = Pseudonyms(KEY)
-    row = {"node": "a", "peer": "b", "link": "a", "raw": b"a"}
+    row = {"node": "a", "peer": "b", "swarm": "s", "link": "a", "protocol": "dtn", "raw": b"a"}
     assert names.applied(row) == {
+        **row,
         "node": names.of("a"),
         "peer": names.of("b"),
-        "link": "a",
-        "raw": b"a",
+        "swarm": names.of("s"),
     }
-    assert names.applied({"node": "b", "peer": None})["node"] == names.of("b")
-    assert names.applied({"node": "b", "peer": None})["peer"] is None
+    absent = {**row, "peer": None, "swarm": None}
+    assert names.applied(absent) == {**absent, "node": names.of("a")}
+
+
+def test_names_within_frames_have_pseudonyms_of_their_length() -> None:
+    names = Pseudonyms(KEY)
+    row = {"node": "a", "peer": None, "swarm": None}
+    for protocol, raw, name in (
+        ("signalhub", b'{"to":"@(desk/bob)"}', b"desk/bob"),
+        ("cthun", b'"cth://bob/agent"', b"bob"),
+        (None, b'"cth://bob/agent"', b"bob"),
+    ):
+        applied = names.applied({**row, "protocol": protocol, "raw": raw})
+        assert applied["raw"] == raw.replace(name, names.within(name))
+        assert len(applied["raw"]) == len(raw)
+    assert names.within(b"bob") != Pseudonyms(b"other").within(b"bob")
+    assert names.within(b"b" * 400).isalnum()

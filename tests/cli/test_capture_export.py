@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 
 from capture.made import BARE, FULL, frame, log, spoil
 from support.cases import ALL
@@ -12,6 +13,7 @@ from wireloom.capture.fanout import Fanout
 from wireloom.capture.pseudonyms import Pseudonyms
 from wireloom.capture.reader import Damage, read
 from wireloom.capture.record import Captured, from_batch
+from wireloom.capture.redaction import redacted
 from wireloom.capture.segment import segments
 from wireloom.cli.main import wireloom
 
@@ -45,7 +47,25 @@ def test_what_is_exported_is_imported_the_same(data: Path, tmp_path: Path, forma
     assert out.exit_code == 0, out.stderr
     back = run("import", str(file), "--data", str(again))
     assert back.exit_code == 0, back.stderr
-    assert captured(again) == captured(data)
+    shown = [replace(one, raw=redacted(one.protocol, one.raw)) for one in captured(data)]
+    assert captured(again) == shown
+
+
+@pytest.mark.parametrize("pseudonyms", [[], ["--pseudonyms", KEY]])
+@pytest.mark.parametrize("format_", ["jsonl", "pcapng"])
+def test_no_token_is_exported(tmp_path: Path, format_: str, pseudonyms: list[str]) -> None:
+    with Fanout(tmp_path / "captures") as out:
+        for protocol in ("signalhub", None):
+            raw = b'{"from":"@(desk/bob)","authToken":"a secret that lets me in"}'
+            out.append(frame(raw=raw, protocol=protocol))
+    file = tmp_path / "out"
+    export = ["export", "--data", str(tmp_path), "--format", format_, "--output", str(file)]
+    assert run(*export, *pseudonyms).exit_code == 0
+    raw = file.read_bytes()
+    for said in (b"a secret", b"a secret".hex().encode()):
+        assert said not in raw
+    names = b"desk/bob", b"desk/bob".hex().encode()
+    assert any(name in raw for name in names) == (not pseudonyms)
 
 
 def test_lines_go_to_standard_output_without_numbers(data: Path) -> None:

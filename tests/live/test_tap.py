@@ -31,10 +31,13 @@ def add(tap: Tap, *frames: bytes) -> None:
     tap.rows.at(time_ns())
 
 
-def tapped(folder: Path, test: Callable[[Tap, list[bool]], Awaitable[None]]) -> list[bytes]:
+def tapped(
+    folder: Path, test: Callable[[Tap, list[bool]], Awaitable[None]], *, tokens: bool = False
+) -> list[bytes]:
     async def main() -> None:
         told: list[bool] = []
-        tap = Tap(CaptureWriter(folder, "n"), "n", overloaded=told.append)
+        writer = CaptureWriter(folder, "n")
+        tap = Tap(writer, "n", overloaded=told.append, tokens=tokens)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(tap.run())
             try:
@@ -141,6 +144,28 @@ def test_frames_keep_their_bytes_where_room_grows_and_is_used_again(
 
     assert tapped(tmp_path, test) == frames
     assert len(rooms) < len(frames) / 8
+
+
+TOKEN = b'{"authToken":"secret"}'
+
+
+def test_tokens_are_not_written_and_the_rest_is(tmp_path: Path) -> None:
+    def talk(tap: Tap, protocol: str, *frames: bytes) -> None:
+        spoken = pipe()
+        spoken.protocol = protocol
+        for raw in frames:
+            tap.rows.add(spoken, LEFT[None], raw)
+        tap.rows.at(time_ns())
+
+    async def test(tap: Tap, told: list[bool]) -> None:
+        talk(tap, "signalhub", b"before", TOKEN, b"", TOKEN, b"after")
+        talk(tap, "cthun", TOKEN)
+
+    hidden = TOKEN.replace(b"secret", b"******")
+    expected = [b"before", hidden, b"", hidden, b"after", TOKEN]
+    assert tapped(tmp_path / "hidden", test) == expected
+    shown = [b"before", TOKEN, b"", TOKEN, b"after", TOKEN]
+    assert tapped(tmp_path / "shown", test, tokens=True) == shown
 
 
 def test_few_rows_are_written_after_a_while_and_the_rest_at_the_end(tmp_path: Path) -> None:

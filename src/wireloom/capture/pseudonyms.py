@@ -1,15 +1,26 @@
 """Names replaced by others that only the holder of a key could link to them.
 
 The same name has the same pseudonym wherever it stands, so that traffic can still be
-followed. What frames say inside is not changed.
+followed. Within frames a pseudonym is as long as its name, so that frames decode as before:
+addresses of the hub and common names of the broker. The ids of the other protocols are hashes
+of keys.
 """
 
 import hmac
 from functools import lru_cache
+from hashlib import shake_256
 from typing import Any, Final
+
+from wireloom.capture.redaction import redactions
 
 DIGITS: Final = 16
 """Hex digits of a pseudonym: among a million names two are alike once in 37 million times."""
+
+LETTERS: Final = b"abcdefghijklmnopqrstuvwxyz234567"
+"""Of a pseudonym within a frame: five bits each."""
+
+NAMES: Final = ("node", "peer", "swarm")
+"""The columns that name somebody."""
 
 
 class Pseudonyms:
@@ -23,14 +34,20 @@ class Pseudonyms:
         self._key = key
         self.of = lru_cache(maxsize=65_536)(self._of)
 
+        self.within = lru_cache(maxsize=65_536)(self._within)
+
     def applied(self, row: dict[str, Any]) -> dict[str, Any]:
-        """A captured frame with its node and its peer replaced."""
-        peer = row["peer"]
-        return {
-            **row,
-            "node": self.of(row["node"]),
-            "peer": None if peer is None else self.of(peer),
-        }
+        """A captured frame with all names replaced, those within the frame too."""
+        named = {key: self.of(row[key]) for key in NAMES if row[key] is not None}
+        raw = row["raw"]
+        for redaction in redactions(row["protocol"]):
+            raw = redaction.rename(raw, self.within)
+        return {**row, **named, "raw": raw}
+
+    def _within(self, name: bytes) -> bytes:
+        """A pseudonym as long as its name."""
+        seed = hmac.digest(self._key, name, "sha256")
+        return bytes(LETTERS[one % len(LETTERS)] for one in shake_256(seed).digest(len(name)))
 
     def _of(self, name: str) -> str:
         return hmac.digest(self._key, name.encode(), "sha256").hex()[:DIGITS]

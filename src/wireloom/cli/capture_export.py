@@ -11,6 +11,7 @@ from wireloom.capture.jsonl import put_line
 from wireloom.capture.pcapng import PcapngWriter
 from wireloom.capture.pseudonyms import Pseudonyms
 from wireloom.capture.record import rows
+from wireloom.capture.redaction import redacted
 from wireloom.capture.segment import Segment
 from wireloom.cli.capture_data import Log, kept_segments, nodes_option
 from wireloom.cli.data import data_option
@@ -42,14 +43,14 @@ class Key(click.ParamType[bytes]):
     default="jsonl",
     show_default=True,
 )
-@click.option("--pseudonyms", "key", type=Key(), help="Replace names of nodes and peers by HMACs.")
+@click.option("--pseudonyms", "key", type=Key(), help="Replace names by HMACs under this key.")
 @click.option(
     "--output", type=click.File("wb"), default="-", help="A file instead of standard output."
 )
 def export(
     data: Path, *, nodes: tuple[str, ...], format_: str, key: bytes | None, output: BinaryIO
 ) -> None:
-    """Write captured frames as JSON lines, or as pcapng for Wireshark.
+    """Write captured frames as JSON lines, or as pcapng for Wireshark, without tokens.
 
     Exit status: 0 if all were written, 1 if a part is damaged or too large for a packet, 2 for
     misuse.
@@ -70,6 +71,7 @@ def _rows(
     for segment in found:
         for batch in log.batches(segment):
             for row in rows(batch):
+                row["raw"] = redacted(row["protocol"], row["raw"])
                 yield row if pseudonyms is None else pseudonyms.applied(row)
 
 

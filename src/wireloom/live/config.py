@@ -76,6 +76,9 @@ class NodeSection(Section, frozen=True):
     capture: bool = True
     """Whether frames are captured."""
 
+    capture_tokens: bool = False
+    """Whether they are captured with the tokens in them that let clients in."""
+
     metrics: str = "127.0.0.1:9464"
     """Where `/metrics` and `/healthz` are served; empty: nowhere."""
 

@@ -91,7 +91,8 @@ class Node:
             writer = CaptureWriter(data / "captures", node.name)
         except (OSError, ValueError) as error:
             raise NodeError(f"frames cannot be captured: {error}") from None
-        return Tap(writer, node.name, overloaded=partial(self._overload, "capture"))
+        overloaded = partial(self._overload, "capture")
+        return Tap(writer, node.name, overloaded=overloaded, tokens=node.capture_tokens)
 
     def _close_tap(self) -> None:
         if self._tap is not None:

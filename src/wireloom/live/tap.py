@@ -18,8 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from wireloom.capture.record import SCHEMA, Direction
+from wireloom.capture.redaction import redacted, redactions, suspects
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live.links.connection import Connection
+from wireloom.registry import NAMES
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import Conclude
 
@@ -143,10 +145,23 @@ class Rows:
             self._sizes.append(np.fromiter(map(len, self.frames), np.int64, len(self.frames)))
             self.frames.clear()
 
+    def redact(self) -> None:
+        """Hides what lets somebody in; once all frames are packed."""
+        protocols = {one.protocol for one in self._connections} & _REDACTED
+        if not protocols:
+            return
+        ends = self._ends()
+        frames, spoken = self._raw(ends), list(self._connections)
+        room = memoryview(self.room)
+        for protocol in protocols:
+            for place in suspects(protocol, frames):
+                if spoken[self._places[place]].protocol == protocol:
+                    begin, end = ends[place], ends[place + 1]
+                    room[begin:end] = redacted(protocol, bytes(room[begin:end]))
+
     def batches(self, node: str, *, first_sequence: int) -> Iterator[pa.RecordBatch]:
         """The rows as batches of the capture log: one, unless the frames are very large."""
-        ends = np.zeros(len(self) + 1, np.int64)
-        np.cumsum(np.concatenate(self._sizes), out=ends[1:])
+        ends = self._ends()
         cuts = np.searchsorted(ends, np.arange(MAX_COLUMN_SIZE, ends[-1], MAX_COLUMN_SIZE))
         bounds = np.unique([0, *cuts, len(self)]).tolist()
         columns = self._columns(node, first_sequence, ends)
@@ -157,16 +172,24 @@ class Rows:
             ]
             yield pa.RecordBatch.from_arrays(parts, schema=SCHEMA)
 
+    def _ends(self) -> np.ndarray[Any, Any]:
+        """Where frames begin and end in the room."""
+        ends = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(np.concatenate(self._sizes), out=ends[1:])
+        return ends
+
+    def _raw(self, ends: np.ndarray[Any, Any]) -> pa.Array:
+        """The frames as a column, from one buffer: much faster than value by value."""
+        data = pa.py_buffer(memoryview(self.room)[: self.size])
+        return pa.LargeBinaryArray.from_buffers(
+            pa.large_binary(), len(self), [None, pa.py_buffer(ends), data]
+        )
+
     def _columns(self, node: str, first: int, ends: np.ndarray[Any, Any]) -> list[pa.Array]:
         count = len(self)
         connections = list(self._connections)
         places = pa.array(np.frombuffer(self._places, np.int32))
         meanings = pa.array(np.frombuffer(self.meanings, np.uint8))
-        data = pa.py_buffer(memoryview(self.room)[: self.size])
-        # From one buffer: much faster than value by value.
-        raw = pa.LargeBinaryArray.from_buffers(
-            pa.large_binary(), count, [None, pa.py_buffer(ends), data]
-        )
         columns = {
             "sequence": pa.array(np.arange(first, first + count)),
             "captured_at": pa.array(np.repeat(np.array(self._times) // 1_000, self._counts)),
@@ -177,10 +200,13 @@ class Rows:
             "peer": pa.array([one.name for one in connections]).take(places),
             "outcome": _OUTCOMES.take(meanings),
             "reason": _REASONS.take(meanings),
-            "raw": raw,
+            "raw": self._raw(ends),
         }
         return [columns.get(field.name, pa.nulls(count, field.type)) for field in SCHEMA]
 
+
+_REDACTED: Final = {name for name in NAMES if any(one.MARKS for one in redactions(name))}
+"""Protocols whose frames may let somebody in."""
 
 _DIRECTIONS, _OUTCOMES, _REASONS = (
     pa.array(column, pa.string()) for column in zip(*MEANINGS, strict=True)
@@ -194,10 +220,16 @@ class Tap:
         writer: The log.
         node: Whose frames they are.
         overloaded: Told when too much waits, and when little enough does again.
+        tokens: Whether frames are written with the tokens in them.
     """
 
     def __init__(
-        self, writer: CaptureWriter, node: str, *, overloaded: Callable[[bool], None]
+        self,
+        writer: CaptureWriter,
+        node: str,
+        *,
+        overloaded: Callable[[bool], None],
+        tokens: bool = False,
     ) -> None:
         self.rows = Rows()
         """Where the driver adds frames."""
@@ -207,6 +239,7 @@ class Tap:
         self._writer = writer
         self._node = node
         self._overloaded = overloaded
+        self._tokens = tokens
         self._full: deque[Rows] = deque()
         self._rooms: deque[bytearray] = deque(maxlen=MAX_ROOMS)
         self._handed_rows = self._handed_bytes = 0  # only the loop adds to these
@@ -283,6 +316,8 @@ class Tap:
     def _write_next(self) -> None:
         """Puts the oldest rows on disk; they are forgotten only once they are there."""
         rows = self._full[0]
+        if not self._tokens:
+            rows.redact()
         for batch in rows.batches(self._node, first_sequence=self._writer.next_sequence):
             self._writer.write(batch)
         self._full.popleft()

@@ -44,6 +44,7 @@ def heartbeat(**changes: Any) -> Heartbeat:
         (create(CLAIMS, key=b"secret"), [KEY.public], Auth.UNCHECKED),
         ("no token", [KEY.public], Auth.INVALID),
         ("", [], Auth.INVALID),
+        ("*" * 40, [KEY.public], Auth.UNCHECKED),
         (UNSET, [KEY.public], Auth.UNSIGNED),
     ],
 )
