@@ -25,6 +25,7 @@ from wireloom.protocols.myriadmesh.codec import encode as encode_mesh
 from wireloom.protocols.myriadmesh.constants import BROADCAST_ID, CACHE_MS, AckType, ErrorCode
 from wireloom.protocols.signalhub import messages as hub
 from wireloom.protocols.signalhub.constants import ErrorCode as HubCode
+from wireloom.protocols.signalhub.exchange import PublishedPayload
 from wireloom.protocols.uep12 import messages as uep12
 from wireloom.protocols.uep12.integrity import expires_ms as uep12_expires_ms
 from wireloom.protocols.uep12.integrity import msg_hash
@@ -163,13 +164,14 @@ def _mesh_data(
         case.deadline_ms = max(case.deadline_ms, message.timestamp + CACHE_MS[message.band])
     if frame.direction is not Direction.IN:
         return
+    itself = home.get(message.dest_node_id) == frame.node
     if to is None and frame.node != home[message.source_node_id]:
         if frame.outcome is Outcome.DELIVERED:
             case.proven.append((State.DELIVERED, None))
-    elif home.get(message.dest_node_id) == frame.node:
+    elif itself or frame.node not in home.values():
         if frame.outcome in (Outcome.DELIVERED, Outcome.ACKED):
             case.proven.append((State.DELIVERED, None))
-        if frame.outcome is Outcome.REJECTED:
+        if itself and frame.outcome is Outcome.REJECTED:
             case.proven.append((State.REJECTED, frame.reason))
 
 
@@ -202,6 +204,7 @@ def _dtn(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
     members: dict[bytes, set[bytes]] = defaultdict(set)
     accountable = (dtn.Data, dtn.GroupInviteMsg, dtn.GroupUpdateMsg, dtn.ConfigUpdate)
     origins = set()
+    known = {one.frame.node for one in bundles if one.frame.direction is Direction.LOCAL}
     for one in bundles:
         header, payload = one.message.header, one.message.payload
         if isinstance(payload, dtn.SubMsg):
@@ -217,6 +220,9 @@ def _dtn(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
             origins.add((id_, one.frame.node))
         if one.frame.outcome is Outcome.EXPIRED and (id_, one.frame.node) in origins:
             case.proven.append((State.EXPIRED, None))
+        received = one.frame.outcome in (Outcome.DELIVERED, Outcome.ACKED)
+        if received and one.frame.node not in known:
+            case.proven.append((State.DELIVERED, None))
     for one in bundles:
         _dtn_evidence(one.message, sent, members)
     return cases
@@ -258,10 +264,10 @@ def _cthun(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
     delivered: dict[str, set[str]] = defaultdict(set)
     verdicts: dict[str, list[Fate]] = defaultdict(list)
     for one in seen:
-        if one.frame.direction is not Direction.OUT:
+        if one.frame.direction is Direction.IN:
             continue
         id_, data = one.message.envelope.id, one.message.data
-        if id_ in envelopes:
+        if id_ in envelopes and one.frame.direction is Direction.OUT:
             delivered[id_].add(str(one.frame.peer))
         if isinstance(data, cthun.DestinationReport):
             found[data.id] |= set(data.targets)
@@ -315,12 +321,22 @@ def _hub_evidence(message: Any, by_id: dict[str, Case], sends: dict[str, Case]) 
     if about is None:
         return
     acked = isinstance(message, hub.DeliveryAck) and message.payload.status == "delivered"
-    if acked or isinstance(message, hub.Published | hub.BroadcastAck):
+    if acked:
         about.proven.append((State.DELIVERED, None))
+    elif isinstance(message, hub.Published | hub.BroadcastAck):
+        about.proven.append(_hub_count(message.payload))
     elif type(message) in HUB_REASONS:
         about.proven.append((State.REJECTED, HUB_REASONS[type(message)]))
     elif isinstance(message, hub.Error):
         about.proven.append(_hub_error(message.payload))
+
+
+def _hub_count(payload: Any) -> Fate:
+    if isinstance(payload, PublishedPayload):
+        count = payload.subscriber_count
+    else:
+        count = payload.delivered_count + payload.queued_count
+    return (State.DELIVERED, None) if count else (State.REJECTED, Reason.UNKNOWN_DESTINATION)
 
 
 def _hub_error(payload: Any) -> Fate:

@@ -18,6 +18,7 @@ FATES: list[tuple[Kind, set[State]]] = [
     (lambda t: t.told_all, {State.DELIVERED}),
     (lambda t: t.asked_all_in_vain, {State.LOST}),
     (lambda t: t.expired, {State.EXPIRED}),
+    (lambda t: t.expired_unheard, {State.EXPIRED}),
     (lambda t: t.expired_on_arrival, {State.EXPIRED}),
     (lambda t: t.partly_expired, {State.DELIVERED, State.EXPIRED}),
     (lambda t: t.refused, {State.REJECTED}),

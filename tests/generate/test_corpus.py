@@ -83,7 +83,7 @@ def test_the_wishes_come_true_within_two_percent(folder: Path, frames: list[Capt
 
 def test_the_horizon_is_the_end_and_every_log_is_in_order(frames: list[Captured]) -> None:
     assert frames[-1].captured_at == END_US
-    assert len({frame.node for frame in frames}) == 12 + 8 + 1 + 1 + 12
+    assert len({frame.node for frame in frames}) == 13 + 9 + 1 + 1 + 12
 
 
 def test_the_same_seed_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:

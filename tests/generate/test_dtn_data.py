@@ -13,6 +13,7 @@ Kind = Callable[[DtnConversations], Callable[[int], None]]
 FATES: list[tuple[Kind, State]] = [
     (lambda t: t.delivered, State.DELIVERED),
     (lambda t: t.delivered_to_node, State.DELIVERED),
+    (lambda t: t.delivered_to_listener, State.DELIVERED),
     (lambda t: t.cancelled_as_acked, State.DELIVERED),
     (lambda t: t.recalled_too_late, State.DELIVERED),
     (lambda t: t.published, State.DELIVERED),

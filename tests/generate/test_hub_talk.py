@@ -8,6 +8,7 @@ from wireloom.generate.hub import ACTORS
 from wireloom.generate.hub_talk import REFUSALS, HubConversations
 from wireloom.generate.timeline import END_US
 from wireloom.generate.truth import State
+from wireloom.protocols.signalhub.messages import Published
 from wireloom.wire.outcome import Outcome, Reason
 
 Kind = Callable[[HubConversations], Callable[[int], None]]
@@ -16,8 +17,9 @@ FATES: list[tuple[Kind, State]] = [
     (lambda t: t.told, State.DELIVERED),
     (lambda t: t.asked, State.DELIVERED),
     (lambda t: t.queued_and_delivered, State.DELIVERED),
-    (lambda t: t.published, State.DELIVERED),
     (lambda t: t.broadcast, State.DELIVERED),
+    (lambda t: t.broadcast_queued, State.DELIVERED),
+    (lambda t: t.broadcast_in_vain, State.REJECTED),
     (lambda t: t.refused, State.REJECTED),
     (lambda t: t.publication_refused, State.REJECTED),
     (lambda t: t.queued_and_expired, State.EXPIRED),
@@ -40,6 +42,23 @@ def test_each_kind_of_conversation_has_its_fate(kind: Kind, state: State) -> Non
         kind(conversations)(NOON_US)
     assert {row.state for row in rehearsal.rows} == {state}
     assert len(rehearsal.rows) >= 4
+
+
+def test_a_publication_is_delivered_if_somebody_gets_it() -> None:
+    conversations, rehearsal = talk()
+    for _ in range(12):
+        conversations.published(NOON_US)
+    counts = [
+        message.payload.subscriber_count
+        for message in rehearsal.messages()
+        if isinstance(message, Published)
+    ]
+    assert {(row.state, row.reason) for row in rehearsal.rows} == {
+        (State.DELIVERED, None),
+        (State.REJECTED, Reason.UNKNOWN_DESTINATION),
+    }
+    heard = [row for row in rehearsal.rows if row.state is State.DELIVERED]
+    assert len(heard) == sum(count > 0 for count in counts)
 
 
 def test_every_refusal_has_its_reason() -> None:

@@ -24,6 +24,7 @@ FATES: list[tuple[Callable[[MeshConversations], Callable[[int], None]], State]] 
     (lambda t: t.queued_and_delivered, State.DELIVERED),
     (lambda t: t.broadcast, State.DELIVERED),
     (lambda t: t.batch, State.DELIVERED),
+    (lambda t: t.to_listener, State.DELIVERED),
     (lambda t: t.refused, State.REJECTED),
     (lambda t: t.failed, State.REJECTED),
     (lambda t: t.queued, State.IN_FLIGHT),

@@ -83,6 +83,7 @@ class BrokerConversations(Conversations):
             (1, self.asked_all_in_vain),
             (2, self.told_all),
             (2, self.expired),
+            (1, self.expired_unheard),
             (1, self.expired_on_arrival),
             (2, self.partly_expired),
             (2, self.lost),
@@ -158,6 +159,13 @@ class BrokerConversations(Conversations):
         """A message to an agent that is away, until its time is over."""
         letter, row = self._undelivered(at, DEFAULT_TTL_MS)
         self._expire(letter, [row])
+
+    def expired_unheard(self, at: int) -> None:
+        """The same, and its sender has gone too: the broker's word reaches nobody."""
+        letter, row = self._undelivered(at, DEFAULT_TTL_MS)
+        over = letter.expires_ms * 1000
+        word = TtlExpired(id=letter.envelope.id)
+        row.prove(State.EXPIRED, self._tell(over, letter.envelope, word, Direction.LOCAL))
 
     def expired_on_arrival(self, at: int) -> None:
         """A message whose time was over when it came: its sender's clock is off."""
@@ -286,13 +294,15 @@ class BrokerConversations(Conversations):
         for row in rows:
             row.prove(State.EXPIRED, told)
 
-    def _tell(self, at: int, about: Envelope, data: BrokerData) -> int:
-        """The broker answers the sender of a message; gives the instant."""
+    def _tell(
+        self, at: int, about: Envelope, data: BrokerData, direction: Direction = Direction.OUT
+    ) -> int:
+        """The broker answers the sender of a message, if it is there; gives the instant."""
         at = self.scene.after(at, 1_000, 3_000)
         type_ = _NAMES[type(data)]
         envelope = self._envelope(at, SERVER, (about.sender,), type_, ttl_ms=BROKER_TTL_MS)
         raw = encode(Packet(envelope=envelope, data=data))
-        self.scene.see(at, BROKER, Direction.OUT, raw, link=LINK, peer=about.sender)
+        self.scene.see(at, BROKER, direction, raw, link=LINK, peer=about.sender)
         return at
 
 

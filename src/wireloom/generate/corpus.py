@@ -179,6 +179,6 @@ def _perform(
         min(casts, key=_Cast.progress).speak(at)
         if timeline.count - shown > wish.frames // 100:
             shown = timeline.count
-            progress("frames", shown, wish.frames)
+            progress("frames", min(shown, wish.frames), wish.frames)
     mesh.closing()
     timeline.advance(END_US)

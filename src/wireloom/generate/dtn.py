@@ -1,7 +1,8 @@
 """A store-and-forward network of eight nodes: keys, bundles, and how custody moves.
 
 A bundle goes from hop to hop. Every hop notes itself in the path, spends a copy, and tells
-the hop before that it took the bundle over. Each node has one user.
+the hop before that it took the bundle over. Each node has one user. One more node only
+listens: it composes nothing, so the traffic does not tell who it is.
 """
 
 from collections.abc import Sequence
@@ -66,6 +67,7 @@ class Carriers:
         self.rng = scene.rng
         self.nodes = [self._node(number) for number in range(1, NODES + 1)]
         self.outsider = self._node(NODES + 1)
+        self.listener = self._node(NODES + 2)
         self.cluster = myc_tag_star(node.key.public for node in self.nodes)
         self.group_key = sha256(GROUP_KEY_SEED).digest()
 

@@ -50,6 +50,7 @@ class DtnConversations(Conversations):
         return (
             (12, self.delivered),
             (2, self.delivered_to_node),
+            (1, self.delivered_to_listener),
             (2, self.cancelled_as_acked),
             (1, self.recalled_too_late),
             (2, self.recalled),
@@ -83,6 +84,16 @@ class DtnConversations(Conversations):
         path = self.carriers.path()
         to = (Destination.NODE, path[-1].key.public)
         self._delivered(path, self._plain(path[0], to, at), at)
+
+    def delivered_to_listener(self, at: int) -> None:
+        """A message to a node that says nothing; its own record is the proof."""
+        path = [*self.carriers.path(2), self.carriers.listener]
+        parcel = self._message(path, at)
+        row = self._open(parcel, path[-1].uid, at)
+        outcome = self.rng.choice((Outcome.DELIVERED, Outcome.ACKED))
+        row.prove(
+            State.DELIVERED, self.carriers.carry(parcel, path, at, outcome=outcome, acked=False)
+        )
 
     def cancelled_as_acked(self, at: int) -> None:
         """A message whose destination says with a cancellation that it has it."""

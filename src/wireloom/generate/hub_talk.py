@@ -115,6 +115,8 @@ class HubConversations(Conversations):
             (1, self.published_in_vain),
             (1, self.publication_refused),
             (2, self.broadcast),
+            (1, self.broadcast_queued),
+            (1, self.broadcast_in_vain),
             *self.chatter.kinds(),
         )
 
@@ -202,7 +204,7 @@ class HubConversations(Conversations):
         row.prove(State.REJECTED, self._reply(cls, message, at, payload), reason)
 
     def published(self, at: int) -> None:
-        """A message to a topic, passed on to its subscribers."""
+        """A message to a topic, passed on to its subscribers, if it has any."""
         message, row = self._publish(at)
         readers = self.rng.sample(ACTORS, self.rng.randint(0, 3))
         inner = message.payload.message
@@ -210,7 +212,10 @@ class HubConversations(Conversations):
             at = self.hub.forwarded(message, inner, reader, at)
         payload = PublishedPayload(topic=message.payload.topic, subscriber_count=len(readers))
         told = self._reply(Published, message, at, payload)
-        row.prove(State.DELIVERED, told)
+        if readers:
+            row.prove(State.DELIVERED, told)
+        else:
+            row.prove(State.REJECTED, told, Reason.UNKNOWN_DESTINATION)
 
     def published_in_vain(self, at: int) -> None:
         """A message to a topic of which nothing more is seen."""
@@ -225,6 +230,23 @@ class HubConversations(Conversations):
 
     def broadcast(self, at: int) -> None:
         """A message to all actors."""
+        row, told = self._broadcast(at, readers=self.rng.sample(ACTORS, 3))
+        row.prove(State.DELIVERED, told)
+
+    def broadcast_queued(self, at: int) -> None:
+        """A message to all actors, of which those that it is for are away."""
+        row, told = self._broadcast(at, queued_count=2)
+        row.prove(State.DELIVERED, told)
+
+    def broadcast_in_vain(self, at: int) -> None:
+        """A message to all actors that nobody gets."""
+        row, told = self._broadcast(at, failed_count=self.rng.randint(0, 1))
+        row.prove(State.REJECTED, told, Reason.UNKNOWN_DESTINATION)
+
+    def _broadcast(
+        self, at: int, *, readers: Sequence[str] = (), queued_count: int = 0, failed_count: int = 0
+    ) -> tuple[Row, int]:
+        """A broadcast, and when the hub says whom it reached."""
         inner = Inner(type="system:notice", payload={"text": "maintenance at noon"})
         message = self.hub.heard(
             Broadcast,
@@ -235,13 +257,15 @@ class HubConversations(Conversations):
             metadata=BroadcastMetadata(target_capability=CAPABILITY),
         )
         row = self._open(message, at)
-        readers = self.rng.sample(ACTORS, 3)
         for reader in readers:
             at = self.hub.forwarded(message, inner, reader, at)
         payload = BroadcastAckPayload(
-            message_id=message.id, delivered_count=len(readers), queued_count=0, failed_count=0
+            message_id=message.id,
+            delivered_count=len(readers),
+            queued_count=queued_count,
+            failed_count=failed_count,
         )
-        row.prove(State.DELIVERED, self._reply(BroadcastAck, message, at, payload))
+        return row, self._reply(BroadcastAck, message, at, payload)
 
     def _send(self, at: int, route: tuple[str, str] | None = None, **more: Any) -> tuple[Send, Row]:
         """A message from one actor to another, at random if none are given."""

@@ -1,7 +1,8 @@
 """A MyriadMesh of twelve nodes: who they are, how they sign, and how frames travel.
 
 Two nodes are reached by LoRa only. The clocks of two others are off. A thirteenth node never
-makes its key known and captures nothing: what it signs, nobody can verify.
+makes its key known and captures nothing: what it signs, nobody can verify. A fourteenth only
+listens: it captures and composes nothing, so the traffic does not tell who it is.
 """
 
 from collections.abc import Sequence
@@ -78,6 +79,7 @@ class Mesh:
         self.rng = scene.rng
         self.nodes = [self._node(number) for number in range(1, NODES + 1)]
         self.stranger = self._node(NODES + 1)
+        self.listener = self._node(NODES + 2)
         self._relays = max(0.0, (sightings - 3) / 2)
         self._sessions: dict[tuple[bytes, bytes], SessionKeys] = {}
 

@@ -89,6 +89,7 @@ class MeshConversations(Conversations):
             (1, self.batch),
             (1, self.batch_lost),
             (1, self.to_stranger),
+            (1, self.to_listener),
             *self.chatter.kinds(),
         )
 
@@ -235,6 +236,15 @@ class MeshConversations(Conversations):
         trip = self.mesh.carry(raw, [source, relay, stranger], at)
         self._open(frame, trip, at)
         self._acknowledge(frame, AckType.DELIVERED, [stranger, relay, source], trip.at)
+
+    def to_listener(self, at: int) -> None:
+        """A message to a node that says nothing; its own record is the proof."""
+        source, relay = self.mesh.pair()
+        listener = self.mesh.listener
+        frame, raw = self._data(source, listener, at)
+        outcome = self.rng.choice((Outcome.DELIVERED, Outcome.ACKED))
+        trip = self.mesh.carry(raw, [source, relay, listener], at, outcome=outcome)
+        self._open(frame, trip, at).prove(State.DELIVERED, trip.at)
 
     def _deliver(
         self, at: int, source: Node, destination: Node, path: list[Node], *, sealed: bool = False

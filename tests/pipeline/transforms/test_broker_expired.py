@@ -47,6 +47,8 @@ FRAMES = [
     message(3, 100),
     expiry(13, 3, 300, "in", outcome=Outcome.REJECTED),
     expiry(14, 4, 400),
+    message(5, 100),
+    expiry(15, 5, 5_010, "local"),
 ]
 
 
@@ -56,7 +58,7 @@ def expired(spark: SparkSession) -> dict[str, dict[str, Any]]:
 
 
 def test_a_report_that_was_refused_expires_nothing(expired: dict[str, Any]) -> None:
-    assert set(expired) == {uuid(1), uuid(2), uuid(4)}
+    assert set(expired) == {uuid(1), uuid(2), uuid(4), uuid(5)}
 
 
 def test_the_first_report_tells_how_long_a_message_waited(expired: dict[str, Any]) -> None:
@@ -73,6 +75,11 @@ def test_targets_that_it_left_for_were_reached(expired: dict[str, Any]) -> None:
 def test_what_only_the_broker_recorded_was_not_reported(expired: dict[str, Any]) -> None:
     row = expired[uuid(2)]
     assert (row["reported"], row["late_ms"], row["waited_ms"]) == (False, 100, 0)
+
+
+def test_a_report_for_a_sender_that_has_gone_told_nobody(expired: dict[str, Any]) -> None:
+    row = expired[uuid(5)]
+    assert (row["reported"], row["late_ms"], row["source"]) == (False, 10, CONTROLLER)
 
 
 def test_a_report_on_a_message_that_nobody_saw_is_kept(expired: dict[str, Any]) -> None:

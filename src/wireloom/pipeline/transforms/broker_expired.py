@@ -21,7 +21,11 @@ TABLE: Final = Table(
         Column("expired_at", "timestamp", "When the broker first said so.", "UTC"),
         Column("waited_ms", "bigint", "From sent to expired, not below 0.", "ms"),
         Column("late_ms", "bigint", "From the end of its time to the broker's word.", "ms"),
-        Column("reported", "boolean", "Whether the sender was told; else only recorded."),
+        Column(
+            "reported",
+            "boolean",
+            "Whether the sender was told; else it had gone, or the broker only recorded it.",
+        ),
     ),
     ("message_id",),
 )
@@ -29,8 +33,8 @@ TABLE: Final = Table(
 _EXPIRED: Final = """
     select id as message_id, min(captured_at) as expired_at, bool_or(told) as reported,
            min_by(sender, at) filter (where sender is not null) as told_to
-    from (select reply_to as id, captured_at, true as told, get(targets, 0) as sender,
-                 struct(captured_at, sighting) as at
+    from (select reply_to as id, captured_at, direction <> 'local' as told,
+                 get(targets, 0) as sender, struct(captured_at, sighting) as at
           from {s} where type = 'http://puppetlabs.com/ttl_expired' and protocol = 'cthun'
             and coalesce(outcome, '') <> 'rejected'
           union all

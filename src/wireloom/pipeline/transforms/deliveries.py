@@ -5,6 +5,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from wireloom.pipeline.tables import Column, Table
+from wireloom.pipeline.transforms.fates import SINCE
 
 TABLE: Final = Table(
     "deliveries",
@@ -18,8 +19,8 @@ TABLE: Final = Table(
         Column("type", "string", "The message type."),
         Column("sent_at", "timestamp", "Its first sighting.", "UTC"),
         Column("delivered_at", "timestamp", "When the proof of delivery was captured.", "UTC"),
-        Column("latency_ms", "bigint", "From created to delivered, not below 0.", "ms"),
-        Column("skew_ms", "bigint", "By how much delivered lies before created, else 0.", "ms"),
+        Column("latency_ms", "bigint", SINCE.format("delivered"), "ms"),
+        Column("skew_ms", "bigint", "By how much delivered lies before that, else 0.", "ms"),
         Column("reported_ms", "bigint", "The latency that the destination reports (DTN).", "ms"),
         Column("hops", "bigint", "The destination's count (DTN), else the most a sighting shows."),
         Column("retries", "bigint", "How often it was sent again over a hop that had sent it."),

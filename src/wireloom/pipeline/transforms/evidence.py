@@ -4,7 +4,8 @@ Only what is verified proves anything: a signature that holds, or a hub's and a 
 it leaves them. What a client sends *to* them in their name is not theirs.
 
 A sighting makes at most one claim. A claim says which message it is about, which state it
-proves, and who speaks (`voices`); `ENTITLED` says whose word counts, by the claim's `rule`.
+proves, and who speaks (`voices`; null for a node of which the traffic does not tell who it is);
+`ENTITLED` says whose word counts, by the claim's `rule`.
 """
 
 from typing import Final
@@ -83,7 +84,15 @@ def _claim(
 _CANCEL: Final = "dtn.payload.reason"
 _ISSUER: Final = "array(dtn.payload.issued_by_uid)"
 _REFUSED: Final = "if(outcome = 'rejected', outcome_reason, null)"
-_BY_DESTINATION: Final = "if(outcome = 'rejected', 'rejected', 'delivered')"
+_ITSELF: Final = "if(direction = 'in' and coalesce(size(identities), 0) <= 0, null, identities)"
+"""The node that captured a frame. One that received it and composed nothing may be anyone."""
+
+_HEARD: Final = "coalesce({}, 0) > 0"
+_REACHED: Final = " or ".join(
+    _HEARD.format(f"signalhub.payload.{count}")
+    for count in ("subscriber_count", "delivered_count", "queued_count")
+)
+"""Whether a publish or broadcast reached somebody, or waits for somebody."""
 
 _BELIEVABLE: Final = "not (coalesce(serves, false) and direction = 'in')"
 
@@ -92,8 +101,14 @@ case protocol
 when 'signalhub' then case
     when not ({_BELIEVABLE}) then null
     when type = 'hub:delivery_ack' and signalhub.payload.status = 'delivered'
-        or type in ('hub:published', 'hub:broadcast_ack')
         then {_claim("reply_to", "'delivered'")}
+    when type in ('hub:published', 'hub:broadcast_ack') then {
+    _claim(
+        "reply_to",
+        f"if({_REACHED}, 'delivered', 'rejected')",
+        reason=f"if({_REACHED}, null, 'unknown_destination')",
+    )
+}
     when type in ({_HUB_ERRORS}) then {
     _claim(
         "reply_to",
@@ -121,7 +136,7 @@ when 'dtn' then case
             then {_claim("reply_to", "'expired'", by=("source", _ISSUER))}
         else {_claim("reply_to", "'delivered'", by=("destination", _ISSUER))} end
     when outcome in ('delivered', 'acked') then {
-    _claim("message_id", "'delivered'", by=("recipient", "identities"), kind="witness")
+    _claim("message_id", "'delivered'", by=("recipient", _ITSELF), kind="witness")
 }
     when outcome = 'expired' then {
     _claim("message_id", "'expired'", by=("source", "identities"), kind="witness")
@@ -138,14 +153,17 @@ when 'myriadmesh' then case
 }, null)
     when auth = 'invalid' then null
     when outcome = 'delivered' then {
-    _claim("message_id", "'delivered'", by=("hearer", "identities"), kind="witness")
+    _claim("message_id", "'delivered'", by=("hearer", _ITSELF), kind="witness")
 }
-    when outcome in ('acked', 'rejected') then {
+    when outcome = 'acked' then {
+    _claim("message_id", "'delivered'", by=("addressee", _ITSELF), kind="witness")
+}
+    when outcome = 'rejected' then {
     _claim(
         "message_id",
-        _BY_DESTINATION,
+        "'rejected'",
         by=("destination", "identities"),
-        reason=_REFUSED,
+        reason="outcome_reason",
         kind="witness",
     )
 } end
@@ -170,21 +188,23 @@ ENTITLED: Final = f"""
     (for_destination is null or for_destination <=> destination) and case rule
         when 'anyone' then true
         when 'destination' then {_IS_DESTINATION}
-        when 'recipient' then cast in ('topic', 'cluster') or {_IS_DESTINATION}
-        when 'hearer' then {_IS_DESTINATION}
+        when 'addressee' then destination is not null and (voices is null or {_IS_DESTINATION})
+        when 'recipient' then voices is null or cast in ('topic', 'cluster') or {_IS_DESTINATION}
+        when 'hearer' then voices is null or {_IS_DESTINATION}
             or (destination is null and not coalesce(array_contains(voices, source), false))
         when 'source' then coalesce(array_contains(voices, source), false) end
 """
 """Whether a claim counts for a message and destination, in a row that has both.
 
 A destination may be named by its key or by its hash. A hearer of a broadcast is anyone but its
-sender; who receives for a topic or a cluster is whoever is entitled to.
+sender; who receives for a topic or a cluster is whoever is entitled to. No relay says `delivered`
+or `acked`, so a node that does speaks for the destination unless it is known to be somebody else.
 """
 
 
 CLAIMS: Final = f"""
 select protocol, about as message_id, proven, rule, for_destination, reason, evidence_kind,
-       coalesce(voices, array()) as voices, sighting as evidence_frame, captured_at as decided_at
+       voices, sighting as evidence_frame, captured_at as decided_at
 from (select /*+ broadcast(known) */ protocol, sighting, captured_at, inline(array({_CLAIMS}))
       from {{sightings}}
       left join (select protocol, node, identities, serves from {{nodes}}) known

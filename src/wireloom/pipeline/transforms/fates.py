@@ -17,6 +17,11 @@ from wireloom.pipeline.transforms.hub import APP_TYPE_MEANING
 STATES: Final = ("delivered", "cancelled", "rejected", "expired", "in_flight", "lost")
 """Strongest first."""
 
+CREATED: Final = "When it was made, by its sender's clock; null where the sender gives no time."
+SINCE: Final = (
+    "From created, or from the first sighting where the sender gives no time, to {}, not below 0."
+)
+
 _PROOF: Final = f"""
     struct(array_position(array({", ".join(repr(state) for state in STATES)}), proven) as weakness,
            evidence_kind <> 'wire' as hearsay, decided_at as first_at,
@@ -35,15 +40,15 @@ TABLE: Final = Table(
         Column("type", "string", "The message type."),
         Column("app_type", "string", APP_TYPE_MEANING),
         Column("sent_at", "timestamp", "Its first sighting.", "UTC"),
-        Column("created_at", "timestamp", "When it was made, by its sender's clock.", "UTC"),
+        Column("created_at", "timestamp", CREATED, "UTC"),
         Column("deadline", "timestamp", "Until when it is in flight without evidence.", "UTC"),
         Column("state", "string", f"One of {', '.join(STATES)}."),
         Column("reason", "string", "Why it was rejected."),
         Column("evidence_kind", "string", "`wire` for a message, `witness` for a node's word."),
         Column("evidence_frame", "string", "The sighting that proves the state."),
         Column("decided_at", "timestamp", "When that was captured.", "UTC"),
-        Column("latency_ms", "bigint", "From created to decided, not below 0.", "ms"),
-        Column("skew_ms", "bigint", "By how much decided lies before created, else 0.", "ms"),
+        Column("latency_ms", "bigint", SINCE.format("decided"), "ms"),
+        Column("skew_ms", "bigint", "By how much decided lies before that, else 0.", "ms"),
         Column("hops", "bigint", "The most hops that a sighting shows."),
         Column("copies", "bigint", "Distinct sightings."),
         Column("attempts", "bigint", "How often its composer sent it."),
@@ -79,7 +84,9 @@ best as (
     from owed left join claims using (protocol, message_id)
     group by {", ".join(TABLE.key)}),
 timed as (
-    select *, proof.*, unix_millis(proof.decided_at) - created_ms as delay_ms from best)
+    select *, proof.*,
+           unix_millis(proof.decided_at) - coalesce(created_ms, unix_millis(sent_at)) as delay_ms
+    from best)
 select {", ".join(TABLE.key)}, source, type, app_type, sent_at,
        {_instant("created_ms")} as created_at,
        {_instant("deadline_ms")} as deadline,
