@@ -34,3 +34,7 @@ def test_protocols_whose_frames_name_somebody_can_hide_it() -> None:
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(KeyError):
         protocol("smtp")
+
+
+def test_two_protocols_sign() -> None:
+    assert [name for name in NAMES if protocol(name).sign is not None] == ["dtn", "myriadmesh"]

@@ -7,12 +7,15 @@ stays light.
 from collections.abc import Callable, Collection
 from functools import cache
 from importlib import import_module
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 from typing import Protocol as Interface
 
 from wireloom.wire.cursor import Span
 from wireloom.wire.message import Message, Summary
 from wireloom.wire.outcome import Auth
+
+if TYPE_CHECKING:
+    from wireloom.wire.keys import SigningKey  # it brings libsodium along
 
 NAMES: Final = ("cthun", "dtn", "myriadmesh", "signalhub", "uep12")
 
@@ -95,6 +98,11 @@ class WireProtocol:
         """
         check = getattr(self.integrity, "authenticate_inner", None)
         return None if check is None else cast("Auth | None", check(message, keys))
+
+    @property
+    def sign(self) -> "Callable[[Message, SigningKey], Message] | None":
+        """Signs a message, or raises a WireError; None where the protocol has no signatures."""
+        return getattr(self.integrity, "sign", None)
 
     @property
     def record(self) -> Record:

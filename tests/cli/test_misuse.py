@@ -13,3 +13,4 @@ def test_nothing_is_near_to_something_else() -> None:
 
 def test_case_does_not_matter() -> None:
     assert one_of("DTN", ["cthun", "dtn"]).startswith("Did you mean dtn?")
+    assert one_of("contents", ["CONTENT"]).startswith("Did you mean CONTENT?")

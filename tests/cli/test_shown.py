@@ -1,8 +1,10 @@
-"""Instants as people read them."""
+"""A frame as `decode` prints it and `encode` reads it."""
 
 import pytest
 
-from wireloom.cli.shown import iso
+from support.cases import ALL, Case
+from wireloom.cli.shown import hidden, iso, show
+from wireloom.wire.errors import UnknownTypeError
 
 
 @pytest.mark.parametrize(
@@ -19,3 +21,16 @@ from wireloom.cli.shown import iso
 )
 def test_instants(ms: int | None, text: str | None) -> None:
     assert iso(ms) == text
+
+
+@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
+def test_what_is_shown_is_found_again(case: Case) -> None:
+    message = next(iter(case.samples.values()))
+    shown = show(case.protocol, case.protocol.codec.encode(message), ())
+    assert hidden(case.protocol, shown) == message
+
+
+def test_an_unknown_type_is_answered_with_the_known_ones() -> None:
+    (uep12,) = [case.protocol for case in ALL if case.name == "uep12"]
+    with pytest.raises(UnknownTypeError, match=r"Choose one of: CONTENT, .*PULL_BY_TIME"):
+        hidden(uep12, {"type": "HELLO", "fields": {}})

@@ -17,6 +17,7 @@ from wireloom.cli.shown import refused, show
 from wireloom.registry import protocol as protocol_named
 from wireloom.wire.errors import WireError
 from wireloom.wire.keys import PUBLIC_KEY_SIZE
+from wireloom.wire.visible import visible_json
 
 
 class PublicKey(click.ParamType[bytes]):
@@ -66,6 +67,7 @@ def command(
             refused(spoken, frame) if isinstance(frame, WireError) else show(spoken, frame, keys)
         )
         all_accepted &= shown["ok"]
-        out.write(json.dumps(shown, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+        line = json.dumps(shown, ensure_ascii=False, allow_nan=False)
+        out.write(visible_json(line).encode() + b"\n")
     out.flush()
     sys.exit(0 if all_accepted else 1)

@@ -15,6 +15,7 @@ class MisuseError(click.ClickException):
 def one_of(name: str, choices: Iterable[str]) -> str:
     """What to type instead of `name`: the nearest choice, and all of them."""
     known = list(choices)
-    near = get_close_matches(name.lower(), known, n=1)
-    meant = f"Did you mean {near[0]}? " if near else ""
+    by_letters = {choice.lower(): choice for choice in known}
+    near = get_close_matches(name.lower(), by_letters, n=1)
+    meant = f"Did you mean {by_letters[near[0]]}? " if near else ""
     return f"{meant}Choose one of: {', '.join(known)}."

@@ -4,8 +4,9 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
+from wireloom.cli.misuse import one_of
 from wireloom.registry import WireProtocol
-from wireloom.wire.errors import MalformedError, WireError
+from wireloom.wire.errors import MalformedError, UnknownTypeError, WireError
 from wireloom.wire.message import Message
 from wireloom.wire.outcome import Reason
 from wireloom.wire.plain import to_plain
@@ -57,11 +58,11 @@ def refused(protocol: WireProtocol, error: WireError) -> dict[str, Any]:
     }
 
 
-def hidden(protocol: WireProtocol, shown: object) -> bytes:
-    """The frame that was shown as the object `shown`.
+def hidden(protocol: WireProtocol, shown: object) -> Message:
+    """The message that was shown as the object `shown`.
 
     Raises:
-        WireError: If the object is not such a one, or `decode` would refuse the frame.
+        WireError: If the object is not such a one.
     """
     if not isinstance(shown, dict) or shown.get("ok") is False:
         raise MalformedError("not an object that decode printed of an accepted frame")
@@ -69,7 +70,11 @@ def hidden(protocol: WireProtocol, shown: object) -> bytes:
         raise MalformedError(f"a frame of {shown['protocol']!r:.60}, not of {protocol.name}")
     if not isinstance(shown.get("type"), str) or "fields" not in shown:
         raise MalformedError("type or fields are missing")
-    return protocol.codec.encode(protocol.record.from_fields(shown["type"], shown["fields"]))
+    try:
+        return protocol.record.from_fields(shown["type"], shown["fields"])
+    except UnknownTypeError as error:
+        types = one_of(shown["type"], protocol.messages.TYPES)
+        raise UnknownTypeError(f"{error.detail}. {types}") from None
 
 
 def iso(ms: int | None) -> str | None:

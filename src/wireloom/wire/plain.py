@@ -124,7 +124,7 @@ def _built_option(hint: Any, value: Any, at: str) -> Any:
 
 def _built_literal(hint: Any, value: Any, at: str) -> Any:
     if not any(value == one and type(value) is type(one) for one in get_args(hint)):
-        raise MalformedError(f"{at} cannot be {value!r:.60}")
+        raise MalformedError(_not_one_of(at, value, [repr(one) for one in get_args(hint)]))
     return value
 
 
@@ -141,12 +141,26 @@ def _built_scalar(hint: Any, value: Any, at: str) -> Any:
         if issubclass(hint, Enum):
             return hint(value) if issubclass(hint, str) else hint[value]
     except (KeyError, TypeError, ValueError):
-        raise MalformedError(f"{at} cannot be {value!r:.60}") from None
+        raise MalformedError(_not_one_of(at, value, _typed(hint))) from None
     if hint is float and type(value) is int:
         return float(value)
     if type(value) is not hint:
         raise MalformedError(f"{at} must be {hint.__name__}, not {type(value).__name__}")
     return value
+
+
+def _typed(kind: Any) -> list[str]:
+    """What a person types for each value of a kind; of bytes there are too many to list."""
+    if kind is bytes:
+        return []
+    if issubclass(kind, Flag):
+        return [str(member.name).lower() for member in kind]
+    return [str(plain_value(member, free=False)) for member in kind]
+
+
+def _not_one_of(at: str, value: Any, choices: list[str]) -> str:
+    what = f"choose one of {', '.join(choices)}" if choices else "bytes are written in hex"
+    return f"{at} cannot be {value!r:.60}: {what}"
 
 
 def _freed(value: Any) -> Any:

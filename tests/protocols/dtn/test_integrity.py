@@ -46,7 +46,7 @@ from wireloom.protocols.dtn.integrity import (
     signer_key,
     signer_uid,
 )
-from wireloom.protocols.dtn.messages import Bundle, ControlMessage
+from wireloom.protocols.dtn.messages import ControlMessage
 from wireloom.wire import keys
 from wireloom.wire.errors import MalformedError, UnknownKeyError, UnknownTypeError
 from wireloom.wire.message import Unknown
@@ -223,11 +223,19 @@ def test_a_deprecated_receipt_is_not_composed() -> None:
         sign(receipt_bundle(), KEY)
 
 
-def test_sign_refuses_a_bundle_with_another_hash() -> None:
-    bundle = bundled(DATA)
-    assert isinstance(bundle, Bundle)
+def test_a_bundle_is_signed_with_the_hash_of_its_payload() -> None:
+    bundle = msgspec.structs.replace(bundled(DATA), payload=HOP_ACK)
     with pytest.raises(MalformedError, match="payloadHash"):
-        sign(msgspec.structs.replace(bundle, payload=HOP_ACK), KEY)
+        encode(bundle)
+    done = sign(bundle, KEY)
+    assert authenticate(done, encode(done), ()) is Auth.VALID
+
+
+def test_a_bundle_is_signed_with_its_payload_where_both_name_the_key() -> None:
+    ours = sign(bundled(ACK), KEY)
+    assert ours == bundled(signed(ACK))
+    others = bundled(msgspec.structs.replace(ACK, from_uid=ONES))
+    assert sign(others, KEY) == others
 
 
 def test_what_is_no_message_is_unsigned() -> None:

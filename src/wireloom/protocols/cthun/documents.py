@@ -28,6 +28,7 @@ from wireloom.protocols.cthun.messages import (
 from wireloom.protocols.cthun.times import check_day
 from wireloom.wire import jsontext
 from wireloom.wire.errors import MalformedError, WireError
+from wireloom.wire.wording import worded
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -110,7 +111,8 @@ class Document(Generic[S]):
 
     def _words(self, error: msgspec.ValidationError) -> str:
         what, _, path = str(error).partition(" - at `$")
-        return f"{self._name}{path.rstrip('`')}: {what:.200}"
+        place = path.rstrip("`")
+        return f"{self._name}{place}: {worded(self._cls, what, place):.200}"
 
     def _explained(self, content: bytes, error: Exception) -> WireError:
         """The exact reader's words for what msgspec could not read, if it has any."""

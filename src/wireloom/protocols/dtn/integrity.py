@@ -35,7 +35,7 @@ from wireloom.protocols.dtn.messages import (
     Payment,
 )
 from wireloom.protocols.dtn.parts import BundleHeader, camel
-from wireloom.wire.errors import MalformedError, UnknownKeyError, UnknownTypeError
+from wireloom.wire.errors import UnknownKeyError, UnknownTypeError
 from wireloom.wire.keys import SigningKey, uid, verify
 from wireloom.wire.message import Message, Unknown
 from wireloom.wire.outcome import Auth
@@ -147,17 +147,16 @@ def bundle_id(header: BundleHeader, payload_cbor: bytes) -> bytes:
 def sign(message: ControlMessage | Bundle, key: SigningKey) -> ControlMessage | Bundle:
     """`message` with the signature of `key`.
 
+    A bundle gets the hash of its payload, and its payload is signed too where it names `key`.
+
     Raises:
         UnknownKeyError: If it names another signer.
         UnknownTypeError: If it carries no signature, or is not composed any more (R17).
         MalformedError: If it cannot be written.
     """
     if isinstance(message, Bundle):
-        return _signed_bundle(message, key)
-    data = signed_bytes(message)
-    if signer_uid(message) != uid(key.public):
-        raise UnknownKeyError(f"{type(message).__name__} names another signer")
-    return msgspec.structs.replace(message, **{str(message.signature_field): key.sign(data)})
+        return _signed_bundle(_signed_payload(message, key), key)
+    return _signed_control(message, key)
 
 
 def compose(
@@ -204,13 +203,29 @@ def expires_ms(header: BundleHeader) -> int:
     return min(header.created_at + header.ttl_sec * 1000, MAX_MILLIS)
 
 
+def _signed_control(message: ControlMessage, key: SigningKey) -> ControlMessage:
+    data = signed_bytes(message)
+    if signer_uid(message) != uid(key.public):
+        raise UnknownKeyError(f"{type(message).__name__} names another signer")
+    return msgspec.structs.replace(message, **{str(message.signature_field): key.sign(data)})
+
+
+def _signed_payload(bundle: Bundle, key: SigningKey) -> Bundle:
+    """The bundle with its payload signed, where that is the owner's of `key`, and hashed."""
+    payload = bundle.payload
+    if payload.signature_field is not None and signer_uid(payload) == uid(key.public):
+        payload = _signed_control(payload, key)
+        bundle = msgspec.structs.replace(bundle, payload=payload, payload_cbor=None)
+    hash_ = sha256(bundle.payload_bytes()).digest()
+    header = msgspec.structs.replace(bundle.header, payload_hash=hash_)
+    return msgspec.structs.replace(bundle, header=header)
+
+
 def _signed_bundle(bundle: Bundle, key: SigningKey) -> Bundle:
     if type(bundle.payload) in DEPRECATED:
         raise UnknownTypeError(f"{type(bundle.payload).__name__} is not composed any more")
     if bundle.header.src_pub != key.public:
         raise UnknownKeyError("the bundle names another sender")
-    if sha256(bundle.payload_bytes()).digest() != bundle.header.payload_hash:
-        raise MalformedError("payloadHash is not the payload's hash")
     return msgspec.structs.replace(bundle, signature=key.sign(signed_header(bundle.header)))
 
 

@@ -16,6 +16,7 @@ from wireloom.protocols.dtn.constants import MSG_TYPE_KEY
 from wireloom.protocols.dtn.items import places
 from wireloom.protocols.dtn.parts import DtnMap
 from wireloom.wire.errors import MalformedError
+from wireloom.wire.wording import worded
 
 M = TypeVar("M", bound=DtnMap)
 
@@ -85,7 +86,7 @@ def build(cls: type[M], document: dict[str, Any], raw: bytes) -> M:
     try:
         return msgspec.convert(prepared, cls, builtin_types=_BYTE_TYPES)
     except msgspec.ValidationError as error:
-        raise _refusal(str(error), raw) from None
+        raise _refusal(cls, str(error), raw) from None
 
 
 def put_map(message: DtnMap) -> bytes:
@@ -154,14 +155,15 @@ def _as_bytes(value: Any) -> Any:
     return value
 
 
-def _refusal(error: str, raw: bytes) -> MalformedError:
-    """The words of msgspec, with the field in front and the place where it lies."""
+def _refusal(cls: type[DtnMap], error: str, raw: bytes) -> MalformedError:
+    """What msgspec says, in words, with the field in front and the place where it lies."""
     located = _LOCATED.fullmatch(error)
     if located is None:
         return MalformedError(error)
     key = re.split(r"[.\[]", located["path"])[0]
     offset = next((place.offset for place in places(raw) if place.key == key), None)
-    return MalformedError(f"{located['path'] or 'the map'}: {located['what']}", offset=offset)
+    what = worded(cls, located["what"], located["path"])
+    return MalformedError(f"{located['path'] or 'the map'}: {what:.200}", offset=offset)
 
 
 def _item_type(hint: Any) -> Any:

@@ -23,7 +23,13 @@ from wireloom.wire.message import Message
 Score = Annotated[float, Meta(ge=0, le=1, extra={"size": "4 B, float"})]
 Latency = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1, extra={"size": "8 B, ms, signed"})]
 Amount = Annotated[int, Meta(ge=1, extra={"size": "8 B"})]
-UidHex = Annotated[str, Meta(pattern=r"\A[0-9A-Fa-f]{64}\Z", extra={"size": "64 characters"})]
+UidHex = Annotated[
+    str,
+    Meta(
+        pattern=r"\A[0-9A-Fa-f]{64}\Z",
+        extra={"size": "64 characters", "looks": "a UID in hex has 64 digits 0-9 and a-f"},
+    ),
+]
 ShortId = Annotated[
     str,
     Meta(min_length=SHORT_ID_SIZE, max_length=SHORT_ID_SIZE, extra={"size": "10 characters"}),

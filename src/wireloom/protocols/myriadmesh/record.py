@@ -98,7 +98,8 @@ def _payload_class(given: dict[str, Any], payload: dict[str, Any], at: str) -> t
             return Error
     cls = TYPES.get(name) if isinstance(name, str) else None
     if cls is None:
-        raise MalformedError(f"{at}.message_type cannot be {name!r:.60}")
+        names = ", ".join(TYPES)
+        raise MalformedError(f"{at}.message_type cannot be {name!r:.60}: choose one of {names}")
     return cls
 
 

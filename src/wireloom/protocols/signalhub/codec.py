@@ -40,6 +40,7 @@ from wireloom.wire import jsontext
 from wireloom.wire.errors import MalformedError, TooLargeError, UnknownTypeError, WireError
 from wireloom.wire.fields import MAX_NESTING
 from wireloom.wire.message import Message, Unknown
+from wireloom.wire.wording import worded
 
 spans = layout.spans
 
@@ -221,7 +222,7 @@ def _converted(raw: bytes, document: dict[str, Any], cls: type[Message]) -> Mess
         message = msgspec.convert(document, cls)
         _write(message)  # text that is no Unicode passes the conversion, and fails here
     except msgspec.ValidationError as error:
-        raise _refusal(raw, str(error)) from None
+        raise _refusal(raw, cls, str(error)) from None
     except UnicodeError as error:
         raise MalformedError(f"not Unicode: {error}") from None
     if not is_agreed(message):
@@ -242,13 +243,14 @@ def is_agreed(message: Any) -> bool:
     )
 
 
-def _refusal(raw: bytes, text: str) -> WireError:
-    """What msgspec says, with the place in the frame."""
+def _refusal(raw: bytes, cls: type[Message], text: str) -> WireError:
+    """What msgspec says, in words, with the place in the frame."""
     detail, mark, path = text.rpartition(" - at `$")
     if not mark:
         return MalformedError(f"{text:.200}", offset=0)
     name = path.removesuffix("`").removeprefix(".")
-    return MalformedError(f"{name:.60}: {detail:.200}", offset=layout.offset_of(raw, name))
+    what = worded(cls, detail, name)
+    return MalformedError(f"{name:.60}: {what:.200}", offset=layout.offset_of(raw, name))
 
 
 def _check_size(raw: bytes) -> None:

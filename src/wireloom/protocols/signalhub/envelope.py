@@ -21,14 +21,43 @@ from wireloom.protocols.signalhub.constants import (
 from wireloom.wire.fields import Millis
 from wireloom.wire.message import Message
 
-Uuid = Annotated[str, Meta(pattern=UUID_PATTERN, extra={"size": "36 characters"})]
-Address = Annotated[str, Meta(pattern=ADDRESS_PATTERN, extra={"size": "`@(…)`"})]
-Topic = Annotated[str, Meta(pattern=TOPIC_PATTERN, extra={"size": "1 to 256 characters"})]
+Uuid = Annotated[
+    str,
+    Meta(
+        pattern=UUID_PATTERN,
+        extra={
+            "size": "36 characters",
+            "looks": "an id is a UUID such as 7c9e6679-7425-40de-944b-e07fc1f90ae7",
+        },
+    ),
+]
+Address = Annotated[
+    str,
+    Meta(
+        pattern=ADDRESS_PATTERN,
+        extra={"size": "`@(…)`", "looks": "an address looks like @(desk/bob)"},
+    ),
+]
+Topic = Annotated[
+    str,
+    Meta(
+        pattern=TOPIC_PATTERN,
+        extra={
+            "size": "1 to 256 characters",
+            "looks": "a topic has 1 to 256 letters, digits, / _ and -, as in news/today",
+        },
+    ),
+]
 Glob = Annotated[
     str, Meta(min_length=1, max_length=MAX_GLOB_SIZE, extra={"size": "1 to 256 characters"})
 ]
 Semver = Annotated[
-    str, Meta(pattern=SEMVER_PATTERN, max_length=MAX_SEMVER_SIZE, extra={"size": "semver"})
+    str,
+    Meta(
+        pattern=SEMVER_PATTERN,
+        max_length=MAX_SEMVER_SIZE,
+        extra={"size": "semver", "looks": "a version looks like 0.1.0"},
+    ),
 ]
 Count = Annotated[int, Meta(ge=0, le=MAX_INTEGER, extra={"size": "0 or more"})]
 Positive = Annotated[int, Meta(ge=1, le=MAX_INTEGER, extra={"size": "1 or more"})]

@@ -324,7 +324,13 @@ class Application(SharedMessage, frozen=True, kw_only=True):
     metadata: dict[str, Any] | UnsetType = UNSET
     """Free; the hub notes there that it forwarded the message."""
 
-    type: Annotated[str, Meta(pattern=APPLICATION_TYPE_PATTERN, extra={"size": "not `hub:…`"})]
+    type: Annotated[
+        str,
+        Meta(
+            pattern=APPLICATION_TYPE_PATTERN,
+            extra={"size": "not `hub:…`", "looks": "a type is text that does not begin with hub:"},
+        ),
+    ]
     """The application's type, as written."""
 
 
