@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from support.lakes import HOSTILE
-from wireloom.cli.terminal import NO_EDGE, Cell, Grid, console, line
+from wireloom.cli.terminal import NO_EDGE, Cell, Grid, console, line, show
 
 ID = "0123456789abcdef" * 4
 
@@ -54,3 +54,25 @@ def test_the_edge_is_the_terminals_and_a_pipe_has_none(monkeypatch: pytest.Monke
     assert console().width == NO_EDGE
     monkeypatch.setenv("COLUMNS", "72")
     assert console().width == 72
+
+
+def test_parts_of_a_line_stand_below_each_other_where_room_is_short() -> None:
+    for width, expected in ((20, "  from ann abcdef\n"), (12, "  from ann\n    abcdef\n")):
+        out = io.StringIO()
+        show(Console(file=out, width=width), line("  from ann"), line("abcdef"))
+        assert out.getvalue() == expected
+
+
+def test_a_column_without_a_word_takes_no_room() -> None:
+    grid = Grid("", "a", "")
+    grid.add("", "x", "")
+    assert grid.width == 1
+    assert drawn(grid, 80) == "a\nx\n"
+
+
+def test_a_folded_row_takes_as_many_lines_as_it_needs() -> None:
+    grid = Grid("a", "b", "c", "d", "e")
+    grid.add("1", "22", "c" * 9, "", "e" * 12)
+    out = io.StringIO()
+    grid.draw(Console(file=out, width=20), folds_at=2)
+    assert out.getvalue().splitlines() == ["1  22", f"   {'c' * 9}", f"   {'e' * 12}"]

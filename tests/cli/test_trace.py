@@ -126,6 +126,44 @@ def test_a_life_as_a_person_reads_it(tmp_path: Path) -> None:
     ]
 
 
+def test_what_is_too_wide_goes_on_in_its_own_line(tmp_path: Path) -> None:
+    message = {"protocol": "dtn", "message_id": f"m1{HASH}", "type": "GroupAnnounceMsg"}
+    source = {"source": HASH, "first_seen": AT}
+    nodes = [{"protocol": "dtn", "node": "a-node-with-a-name", "identities": [HASH]}]
+    proof = {"protocol": "dtn", "message_id": f"m1{HASH}", "evidence_frame": f"node-{'x' * 40}#7"}
+    text = shown(
+        life(
+            tmp_path,
+            messages=[message | source],
+            nodes=nodes,
+            fates=[fate(HASH, **proof, created_at=AT - timedelta(seconds=44.7))],
+        )
+    )
+    assert text.splitlines()[:8] == [
+        "dtn GroupAnnounceMsg",
+        f"  m1{HASH}",
+        "  from a-node-with-a-name",
+        f"    {HASH}",
+        "  first seen 2026-01-01 06:00:00.000 UTC, deadline +7 d 00 h",
+        "  made 44.7 s before that, by its sender's clock",
+        "  to a-node-with-a-name",
+        f"    {HASH}",
+    ]
+    assert text.splitlines()[8:10] == [
+        "    delivered after 3 h 08 min,",
+        f"      proven by a frame, ▸ node-{'x' * 40}#7",
+    ]
+
+
+def test_folded_lines_stand_below_their_way_with_and_without_a_proof(tmp_path: Path) -> None:
+    frames = [sighting(0, "local", 0, outcome="expired", type="x" * 60)]
+    for evidence, before in (("mesh-06#0", "▸  "), (None, "")):
+        life(tmp_path, frames=frames, fates=[fate("x", evidence_frame=evidence)])
+        text = shown(tmp_path).splitlines()
+        place = text.index(f"{before}+0 ms  held  mesh-06")
+        assert text[place + 1].index("udp") == text[place].index("mesh-06")
+
+
 @pytest.mark.parametrize("columns", ["80", "120", None])
 def test_nothing_is_cut_at_any_width(tmp_path: Path, columns: str | None) -> None:
     peer = "cth://a-node-with-a-long-name.example.com/agent"
@@ -152,12 +190,9 @@ def test_long_lists_say_how_much_is_left_and_all_of_it_can_be_had(tmp_path: Path
 
 
 def test_the_application_s_own_type_stands_beside_the_hub_s(tmp_path: Path) -> None:
-    said = {"payload": {"message": '{"type": "chat:line"}'}}
-    frames = [
-        sighting(0, "in x", 0, protocol="signalhub", type="hub:send", signalhub=said),
-        sighting(1, "out x", 0, protocol="signalhub", signalhub={"payload": {"message": "no {"}}),
-    ]
-    messages = [{"protocol": "signalhub", "message_id": "m1", "type": "hub:send", "first_seen": AT}]
+    frames = [sighting(0, "in x", 0, protocol="signalhub", type="hub:send")]
+    message = {"protocol": "signalhub", "message_id": "m1", "type": "hub:send", "first_seen": AT}
+    messages = [message | {"app_type": "chat:line"}]
     text = shown(life(tmp_path, frames=frames, messages=messages, fates=[]))
     assert text.startswith("signalhub hub:send (chat:line) m1\n")
     assert "it has no fate" in text
@@ -167,7 +202,7 @@ def test_two_contents_a_refusal_and_skewed_clocks_are_said(tmp_path: Path) -> No
     message = {"protocol": "myriadmesh", "message_id": "m1", "type": "DATA", "first_seen": AT}
     fates = [
         fate("x", state="rejected", reason="no_route", evidence_kind="witness", skew_ms=1500),
-        fate("y", state="in_flight", evidence_frame=None, latency_ms=None, deadline=AT),
+        fate("y", state="in_flight", evidence_frame=None, latency_ms=None, skew_ms=None),
     ]
     text = shown(life(tmp_path, messages=[message | {"conflict": True}], fates=fates))
     assert "one id, several contents" in text

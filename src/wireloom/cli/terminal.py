@@ -5,7 +5,7 @@ sending them (`wireloom.wire.visible`), and take no markup from text.
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
@@ -44,6 +44,19 @@ def line(*words: Words) -> Text:
     return Text.assemble(*[_shown(one) for one in words])
 
 
+def show(console: Console, *parts: Text) -> None:
+    """Prints parts of a line: side by side, or below each other where that takes too much room."""
+    whole = Text(" ").join(parts)
+    if whole.cell_len <= console.width:
+        console.print(whole, soft_wrap=True)
+        return
+    first, *rest = parts
+    console.print(first, soft_wrap=True)
+    indent = " " * (len(first.plain) - len(first.plain.lstrip()) + GAP)
+    for part in rest:
+        console.print(Text(indent) + part, soft_wrap=True)
+
+
 class Grid:
     """A table. One that is too wide for its terminal becomes a block for each row.
 
@@ -67,8 +80,12 @@ class Grid:
 
     @property
     def width(self) -> int:
-        """Columns that it takes as a table."""
-        return sum(self._widths) + GAP * (len(self._widths) - 1)
+        """Columns that it takes as a table. A column without a word takes none."""
+        return max(0, self._left(len(self._widths)) - GAP)
+
+    def _left(self, place: int) -> int:
+        """Where a column begins."""
+        return sum(width + GAP for width in self._widths[:place] if width)
 
     def draw(self, console: Console, *, title: str = "", folds_at: int = 0) -> None:
         """Draws it below its title, as a table where there is room.
@@ -92,6 +109,8 @@ class Grid:
     def _laid(self, row: Sequence[Text]) -> Text:
         laid = Text()
         for text, width, right in zip(row, self._widths, self._right, strict=False):
+            if not width:
+                continue
             room = " " * (width - text.cell_len)
             laid.append(" " * GAP if laid else "")
             laid.append_text(Text(room) + text if right else text + Text(room))
@@ -99,11 +118,10 @@ class Grid:
         return laid
 
     def _draw_folded(self, console: Console, folds_at: int) -> None:
-        indent = Text(" " * sum(width + GAP for width in self._widths[: folds_at - 1]))
+        indent = Text(" " * self._left(folds_at - 1))
         for row in self._rows:
             console.print(self._laid(row[:folds_at]), soft_wrap=True)
-            rest = Text(" " * GAP).join(text for text in row[folds_at:] if text)
-            if rest:
+            for rest in _packed(row[folds_at:], console.width - len(indent)):
                 console.print(indent + rest, soft_wrap=True)
 
     def _draw_blocks(self, console: Console) -> None:
@@ -116,6 +134,18 @@ class Grid:
                 if text:
                     head = Text(name + " " * (width + GAP - cell_len(name)), "dim")
                     console.print(head + text, soft_wrap=True)
+
+
+def _packed(texts: Sequence[Text], width: int) -> Iterator[Text]:
+    """Lines with as many of the texts as there is room for."""
+    laid = Text()
+    for text in filter(None, texts):
+        if laid and laid.cell_len + GAP + text.cell_len > width:
+            yield laid
+            laid = Text()
+        laid = laid + Text(" " * GAP) + text if laid else text
+    if laid:
+        yield laid
 
 
 def _shown(words: Words) -> Text:

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from wireloom.cli.data import data_option
 from wireloom.cli.tables import answering, lake, tables_option
-from wireloom.cli.terminal import Cell, Grid, Words, console, line
+from wireloom.cli.terminal import Cell, Grid, Words, console, line, show
 from wireloom.report.books import STATES
 from wireloom.report.times import after, exact, spoken
 from wireloom.report.trace import Life, trace
@@ -22,6 +23,10 @@ MAX_STEPS: Final = 40
 
 PROOF: Final = "▸"
 SEEN: Final = {"local": "made", "out": "left", "in": "came"}
+ENDS: Final = ("expired", "cancelled")
+"""Outcomes of a message that lies where it was made, or waits for its turn."""
+
+LONG_MS: Final = 1_000
 COLOURS: Final = {
     "delivered": "green",
     "expired": "yellow",
@@ -49,56 +54,60 @@ def command(id_: str, data: Path, root: str | None, *, whole: bool) -> None:
 def draw(shown: Console, life: Life, *, whole: bool) -> None:
     """Draws a message's life: what it is, what became of it, and how that came about."""
     fates = life.fates if whole else life.fates[:MAX_FATES]
-    for text in (*_head(life), *_fates(life, fates)):
-        shown.print(text, soft_wrap=True)
+    for parts in (*_head(life), *_fates(life, fates)):
+        show(shown, *parts)
     shown.print()
     proofs = {fate["evidence_frame"] for fate in fates}
     _draw_steps(shown, life, proofs, whole=whole)
     if proofs & {step["sighting"] for step in life.steps}:
-        shown.print(line(Cell(f"{PROOF} proves what became of it", "dim")))
+        show(shown, line(Cell(f"{PROOF} proves what became of it", "dim")))
 
 
-def _head(life: Life) -> Iterator[Any]:
-    application = life.application_type
-    more = f" ({application})" if application and application != life.message["type"] else ""
-    yield line(Cell(f"{life.protocol} {life.message['type']}{more}", "bold"), f" {life.message_id}")
+def _head(life: Life) -> Iterator[list[Text]]:
+    kind, inner = str(life.message["type"]), life.message.get("app_type")
+    said = f"{life.protocol} {kind} ({inner})" if inner else f"{life.protocol} {kind}"
+    yield [line(Cell(said, "bold")), line(life.message_id)]
     if life.message["conflict"]:
-        yield line(Cell("one id, several contents", "bold red"))
+        yield [line(Cell("one id, several contents", "bold red"))]
     if life.message["source"] is not None:
-        yield line(f"  from {_who(life, life.message['source'])}")
-    sent = f"  first seen {exact(life.message['first_seen'])}"
+        yield _who(life, "  from", life.message["source"])
+    seen: datetime = life.message["first_seen"]
     deadlines = {fate["deadline"] for fate in life.fates} - {None}
-    if len(deadlines) == 1:
-        left: timedelta = deadlines.pop() - life.message["first_seen"]
-        sent += f", deadline {after(left / timedelta(milliseconds=1))}"
-    yield line(sent)
+    left = f", deadline {after(_ms(deadlines.pop() - seen))}" if len(deadlines) == 1 else ""
+    yield [line(f"  first seen {exact(seen)}{left}")]
+    made = {fate["created_at"] for fate in life.fates} - {None}
+    if len(made) == 1 and (waited := _ms(seen - made.pop())) >= LONG_MS:
+        yield [line(f"  made {spoken(waited)} before that, by its sender's clock")]
 
 
-def _fates(life: Life, fates: Sequence[Row]) -> Iterator[Any]:
+def _fates(life: Life, fates: Sequence[Row]) -> Iterator[list[Text]]:
     if not life.fates:
-        yield line("  nobody meant it to be delivered, so it has no fate")
+        yield [line("  nobody meant it to be delivered, so it has no fate")]
     if len(life.fates) > 1:
         states = Counter(str(fate["state"]) for fate in life.fates)
         known = [*STATES, *sorted(set(states) - set(STATES))]
         said = ", ".join(f"{states[one]:,} {_words(one)}" for one in known if states[one])
-        yield line(f"  {len(life.fates):,} destinations: {said}")
+        yield [line(f"  {len(life.fates):,} destinations: {said}")]
     for fate in fates:
-        to = "all" if fate["destination"] is None else _who(life, fate["destination"])
-        yield line(f"  to {to}")
-        yield line("    ", *_fate(fate))
+        to = fate["destination"]
+        yield [line("  to all")] if to is None else _who(life, "  to", to)
+        yield list(_fate(fate))
     if len(life.fates) > len(fates):
-        yield line(Cell(f"  and {len(life.fates) - len(fates):,} more: --all", "dim"))
+        yield [line(Cell(f"  and {len(life.fates) - len(fates):,} more: --all", "dim"))]
 
 
-def _fate(fate: Row) -> Iterator[Words]:
-    yield Cell(_words(fate["state"]), COLOURS.get(fate["state"], ""))
-    yield f" ({fate['reason']})" if fate["reason"] else ""
-    yield f" after {spoken(fate['latency_ms'])}" if fate["latency_ms"] is not None else ""
-    if fate["skew_ms"]:
-        yield f", by clocks that differ by {spoken(fate['skew_ms'])} or more"
+def _fate(fate: Row) -> Iterator[Text]:
+    """What became of it, and what proves that."""
+    reason = f" ({fate['reason']})" if fate["reason"] else ""
+    passed = f" after {spoken(fate['latency_ms'])}" if fate["latency_ms"] is not None else ""
+    comma = "," if fate["evidence_frame"] else ""
+    skew = fate["skew_ms"]
+    skewed = f", by clocks that differ by {spoken(skew)} or more" if skew else ""
+    state = Cell(_words(fate["state"]), COLOURS.get(fate["state"], ""))
+    yield line("    ", state, reason, passed, skewed, comma)
     if fate["evidence_frame"]:
         kind = "a node's word" if fate["evidence_kind"] == "witness" else "a frame"
-        yield f", proven by {kind}, {PROOF} {fate['evidence_frame']}"
+        yield line(f"proven by {kind}, {PROOF} {fate['evidence_frame']}")
 
 
 def _draw_steps(shown: Console, life: Life, proofs: set[Any], *, whole: bool) -> None:
@@ -122,18 +131,25 @@ def _draw_steps(shown: Console, life: Life, proofs: set[Any], *, whole: bool) ->
 
 def _step(life: Life, step: Row, proofs: set[Any]) -> list[Words]:
     begin: datetime = life.steps[0]["captured_at"]
-    passed = (step["captured_at"] - begin) / timedelta(milliseconds=1)
+    passed = _ms(step["captured_at"] - begin)
     outcome = " ".join(str(step[key]) for key in ("outcome", "outcome_reason") if step[key])
     return [
         Cell(PROOF, "bold") if step["sighting"] in proofs else "",
         after(passed),
-        SEEN.get(step["direction"], "?"),
+        _seen(step),
         _way(life, step),
         str(step["link"] or ""),
         Cell(str(step["type"]), "" if step["own"] else "dim"),
         str(step["auth"]),
         Cell(outcome, "red" if step["outcome"] == "rejected" else ""),
     ]
+
+
+def _seen(step: Row) -> str:
+    """What the node saw of it there."""
+    if step["direction"] == "local" and step["outcome"] in ENDS:
+        return "held"
+    return SEEN.get(step["direction"], "?")
 
 
 def _way(life: Life, step: Row) -> str:
@@ -146,10 +162,16 @@ def _way(life: Life, step: Row) -> str:
     return f"{node} → {peer or 'all'}" if step["direction"] == "out" else node
 
 
-def _who(life: Life, identity: str) -> str:
+def _who(life: Life, before: str, identity: str) -> list[Text]:
     """An identity, with its node's name before it where that is known."""
     name = life.names.get(identity)
-    return f"{name} {identity}" if name not in (None, identity) else str(identity)
+    if name in (None, identity):
+        return [line(f"{before} {identity}")]
+    return [line(f"{before} {name}"), line(str(identity))]
+
+
+def _ms(passed: timedelta) -> float:
+    return passed / timedelta(milliseconds=1)
 
 
 def _words(state: str) -> str:

@@ -19,12 +19,6 @@ class Life(NamedTuple):
     names: dict[str, str]
     """Nodes by the identities that they use: names for hashes."""
 
-    @property
-    def application_type(self) -> str | None:
-        """What the application calls a message that a hub carries."""
-        found = (step["application_type"] for step in self.steps if step["own"])
-        return next((str(type_) for type_ in found if type_), None)
-
 
 def trace(lake: Lake, wanted: str) -> Life:
     """The life of the message whose id is, or begins with, `wanted`.
@@ -68,8 +62,7 @@ def _steps(lake: Lake, protocol: str, message_id: str) -> list[dict[str, Any]]:
     return lake.rows(
         """SELECT captured_at, node, direction, peer, link, type, outcome, outcome_reason, hops,
                   coalesce(verdicts.auth, 'unchecked') AS auth, message_id = ? AS own, sighting,
-                  message_id,
-                  TRY(json_extract_string(signalhub.payload.message, '$.type')) AS application_type
+                  message_id
            FROM frames LEFT JOIN verdicts USING (protocol, content)
            WHERE protocol = ? AND (message_id = ? OR reply_to = ?)""",
         message_id,
