@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 from pyspark.sql import SparkSession
 
 from support.hub_talk import HUB_NODE, NOW_MS, heard, said, uuid
@@ -28,6 +29,8 @@ FRAMES = [
     heard(said("hub:renew", 12, at=400), 400),
     heard(said("hub:renew", 14, at=2**63 - 1 - NOW_MS), 500),
     heard(said("hub:heartbeat", 15, at=600), 600),
+    heard(said("hub:send", 16, at=700, pattern="tell"), 700),
+    heard(said("hub:send", 17, at=800, pattern="tell", metadata=UNSET), 800),
 ]
 
 
@@ -38,7 +41,7 @@ def asks(spark: SparkSession) -> dict[str, dict[str, Any]]:
 
 
 def test_every_ask_and_nothing_else_has_a_row(asks: dict[str, Any]) -> None:
-    assert set(asks) == {uuid(number) for number in (1, 4, 6, 9, 10, 12, 14)}
+    assert set(asks) == {uuid(number) for number in (1, 4, 6, 9, 10, 12, 14, 16)}
 
 
 def test_the_first_answer_counts(asks: dict[str, Any]) -> None:

@@ -1,22 +1,13 @@
 """Any message of every type."""
 
-import msgspec
 from hypothesis import strategies as st
 
 from support.strategies import messages_of, values_of
 from wireloom.protocols.signalhub.constants import MAX_SEMVER_SIZE
 from wireloom.protocols.signalhub.envelope import Semver
 from wireloom.protocols.signalhub.lifecycle import ConnectMetadata, QueueStatsResponsePayload
-from wireloom.protocols.signalhub.messages import TYPES, Application, Send
+from wireloom.protocols.signalhub.messages import TYPES, Application
 from wireloom.wire.message import Message
-
-
-def _agreed(message: Send) -> Send:
-    """An acknowledgement may be required of an `ask` only."""
-    if message.metadata is not msgspec.UNSET and message.metadata.require_ack is True:
-        return msgspec.structs.replace(message, pattern="ask")
-    return message
-
 
 _VERSIONS = values_of(Semver).filter(lambda text: len(text) <= MAX_SEMVER_SIZE)
 _RATES = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
@@ -26,7 +17,6 @@ MESSAGES: dict[str, st.SearchStrategy[Message]] = {
     "hub:connect": messages_of(
         TYPES["hub:connect"], metadata=messages_of(ConnectMetadata, protocol_version=_VERSIONS)
     ),
-    "hub:send": messages_of(Send).map(_agreed),
     "hub:queue_stats_response": messages_of(
         TYPES["hub:queue_stats_response"],
         payload=messages_of(QueueStatsResponsePayload, processing_rate=_RATES),

@@ -49,11 +49,21 @@ def test_a_told_send_is_not_acknowledged() -> None:
     hub.concludes("forwarded")
 
 
-def test_a_told_send_must_not_require_an_acknowledgement() -> None:
-    hub, ada, _ = pair()
-    ada.sends_to(BOB, pattern="tell", metadata={"requireAck": True})
-    ada.hears("hub:error", payload__details__reason="invalid_message")
-    hub.concludes("rejected", "malformed")
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_told_send_that_requires_an_acknowledgement_is_an_ask(packed: bool) -> None:
+    hub, ada, bob = pair()
+    cyd = hub.client(CYD, packed=packed)
+    told = {"pattern": "tell", "metadata": {"requireAck": True}}
+    asked = cyd.sends_to(BOB, **told)
+    cyd.hears("hub:delivery_ack", correlationId=asked, payload__status="delivered")
+    bob.leaves()
+    cyd.sends_to("@(un/known)", **told)
+    cyd.hears("hub:unknown_actor")
+    asked = cyd.sends_to(BOB, ttl=1_000, **told)
+    cyd.hears("hub:delivery_ack", payload__status="queued")
+    hub.passes(2_000)
+    cyd.hears("hub:error", correlationId=asked, payload__code="timeout")
+    ada.hears_nothing()
 
 
 def test_trace_and_priority_go_on_to_the_target() -> None:

@@ -52,7 +52,7 @@ def test_a_registration_that_is_over_is_not_found_though_its_timer_is_late() -> 
     bob.sends_to(ADA)
     bob.hears("hub:unknown_actor")
     ada.asks("hub:renew", {"renewalToken": token})
-    ada.hears("hub:unauthorized", payload__action="renew")
+    ada.hears("hub:error", payload__code="unauthorized", payload__retryable=False)
     assert ada.registers()["version"] == 1
 
 
@@ -78,7 +78,7 @@ def test_registering_again_replaces_the_registration_and_counts() -> None:
     bob.hears("chat:line", to=ADA)
     ada.hears_nothing()
     ada.asks("hub:renew", {"renewalToken": first["renewalToken"]})
-    ada.hears("hub:unauthorized")
+    ada.hears("hub:error", payload__code="unauthorized")
 
 
 def test_an_actor_that_is_away_is_forgotten_when_its_address_is_taken() -> None:
@@ -121,7 +121,7 @@ def test_a_renewal_grants_the_first_time_again_and_the_next_token() -> None:
     bob.beats()
     assert found(bob, ADA) == [ADA]
     ada.asks("hub:renew", {"renewalToken": token})
-    ada.hears("hub:unauthorized", payload__action="renew")
+    ada.hears("hub:error", payload__code="unauthorized", payload__retryable=False)
     hub.concludes("rejected", "unauthorized")
     ada.asks("hub:renew", {"renewalToken": renewed["renewalToken"]})
     ada.hears("hub:renewed")
@@ -135,7 +135,7 @@ def test_a_token_renews_for_its_owner_alone() -> None:
     ada, bob = hub.client(ADA), hub.client(BOB)
     token = ada.registers()["renewalToken"]
     bob.asks("hub:renew", {"renewalToken": token})
-    bob.hears("hub:unauthorized", payload__action="renew")
+    bob.hears("hub:error", payload__code="unauthorized", payload__retryable=False)
 
 
 def test_heartbeats_renew_what_was_registered_so() -> None:

@@ -31,7 +31,7 @@ def test_a_renewal_is_as_acknowledged_after_a_crash() -> None:
     hub.crashes()
     ada = hub.client(ADA)
     ada.asks("hub:renew", {"renewalToken": token})
-    ada.hears("hub:unauthorized")
+    ada.hears("hub:error", payload__code="unauthorized")
     ada.asks("hub:renew", {"renewalToken": renewed["renewalToken"]})
     ada.hears("hub:renewed")
 

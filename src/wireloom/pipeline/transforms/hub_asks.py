@@ -37,7 +37,8 @@ _ASKED: Final = f"""
     select message_id, node, other_end, direction, min(captured_at) as asked_at,
            min_by(struct(type, source), struct(captured_at, sighting)) as said,
            min(try_add(created_ms, coalesce(hub.ttl, {SEND_TTL_MS}))) as deadline_ms
-    from {{f}} where startswith(type, 'hub:') and hub.pattern = 'ask'
+    from {{f}} where startswith(type, 'hub:')
+      and (hub.pattern = 'ask' or type = 'hub:send' and hub.metadata.require_ack)
     group by message_id, node, other_end, direction
 """  # noqa: S608
 

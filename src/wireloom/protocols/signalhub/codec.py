@@ -106,7 +106,7 @@ def decode(raw: bytes, *, lenient: bool = False) -> Message:
     if (size <= SHALLOW_SIZE and LIST not in raw) or is_shallow(raw):
         try:
             message: SharedMessage = _quick(raw)
-            if len(_write(message)) == size and (message.pattern == "ask" or is_agreed(message)):
+            if len(_write(message)) == size:
                 return message
         except UNREADABLE:
             pass  # the exact way tells what is wrong, if anything is
@@ -138,7 +138,7 @@ def _unpacked_quickly(raw: bytes) -> Message | None:
     """
     try:
         message: SharedMessage = _quick_packed(raw)
-        if len(_pack(message)) != len(raw) or not is_agreed(message):
+        if len(_pack(message)) != len(raw):
             return None
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
         return None
@@ -225,22 +225,7 @@ def _converted(raw: bytes, document: dict[str, Any], cls: type[Message]) -> Mess
         raise _refusal(raw, cls, str(error)) from None
     except UnicodeError as error:
         raise MalformedError(f"not Unicode: {error}") from None
-    if not is_agreed(message):
-        raise MalformedError(
-            "metadata.requireAck demands the pattern ask",
-            offset=layout.offset_of(raw, "pattern"),
-        )
     return message
-
-
-def is_agreed(message: Any) -> bool:
-    """Whether pattern and `requireAck` of a send agree (R31)."""
-    return (
-        message.pattern == "ask"
-        or not isinstance(message, Send)
-        or message.metadata is UNSET
-        or message.metadata.require_ack is not True
-    )
 
 
 def _refusal(raw: bytes, cls: type[Message], text: str) -> WireError:

@@ -155,12 +155,13 @@ class Delivery:
     ) -> None:
         desk = self._desk
         raw = b""
-        if message.pattern == "ask" and connection.text:
+        is_ask = message.is_ask
+        if is_ask and connection.text:
             desk.number += 1
             self._express.at(desk.now_ms)
             raw = self._express.receipt(desk.number, voice[True], message.id.encode(), status)
             desk.out.append(session.Send(connection.line, raw, _TEXT))
-        elif message.pattern == "ask":
+        elif is_ask:
             payload = DeliveryAckPayload(
                 message_id=message.id, delivered_at=desk.now_ms, status=status
             )
@@ -225,7 +226,7 @@ class Delivery:
         )
 
     def _unknown(self, connection: Connection, message: Send) -> Conclude:
-        if message.pattern == "ask":
+        if message.is_ask:
             payload = UnknownActorPayload(
                 actor_address=message.payload.target_address,
                 message="The actor is not registered with this hub",
@@ -234,7 +235,7 @@ class Delivery:
         return self._desk.refused(connection, Reason.UNKNOWN_DESTINATION)
 
     def _unfit(self, connection: Connection, message: Send, error: Exception) -> Conclude:
-        if message.pattern == "ask":
+        if message.is_ask:
             self._desk.fail(
                 connection,
                 ErrorCode.INTERNAL_ERROR,
@@ -247,13 +248,13 @@ class Delivery:
         return self._desk.refused(connection, Reason.INTERNAL)
 
     def _expired(self, connection: Connection, message: Send) -> Conclude:
-        if message.pattern == "ask":
+        if message.is_ask:
             code, to = ErrorCode.MESSAGE_EXPIRED, connection.name(message)
             self._desk.fail(connection, code, "The lifetime is over", answers=message.id, to=to)
         return Conclude(Outcome.EXPIRED, None, connection.address)
 
     def _no_room(self, connection: Connection, message: Send) -> Conclude:
-        if message.pattern != "ask":
+        if not message.is_ask:
             return self._desk.refused(connection, Reason.QUEUE_FULL)
         text = "Too many messages wait for the actor"
         return self._desk.full(connection, message, text, Detail.QUEUE_FULL)
@@ -268,7 +269,7 @@ def _parcel(connection: Connection, message: Send) -> Parcel:
         sender=connection.name(message),
         owner=connection.address,
         target=message.payload.target_address,
-        ask=message.pattern == "ask",
+        ask=message.is_ask,
         type=inner.type,
         payload=_write(inner.payload),
         metadata=noted(message.metadata),

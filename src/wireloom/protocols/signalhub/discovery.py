@@ -11,6 +11,7 @@ from wireloom.protocols.signalhub.constants import (
     MAX_REGISTRATION_SIZE,
     RENEWAL_STEP_MS,
     Detail,
+    ErrorCode,
 )
 from wireloom.protocols.signalhub.delivery import Delivery
 from wireloom.protocols.signalhub.desk import Desk
@@ -35,6 +36,7 @@ from wireloom.protocols.signalhub.messages import (
 )
 from wireloom.protocols.signalhub.roster import Actor, Connection
 from wireloom.protocols.signalhub.topics import Topics
+from wireloom.wire.outcome import Reason
 from wireloom.wire.session import Conclude, WakeAt
 
 REGISTRATION_TIMER: Final = "registration"
@@ -115,13 +117,24 @@ class Discovery:
         desk = self._desk
         registration = self.directory.find_token(message.payload.renewal_token, desk.now_ms)
         if registration is None or registration.owner is not connection.actor:
-            return desk.forbid(connection, message, "renew", "the renewal token does not hold")
+            return self._refuse_renewal(connection, message)
         token = self.directory.token(registration.address, desk.next_id())
         self.directory.renew(registration, desk.now_ms, token)
         desk.out.append(registration.store())
         payload = RenewedPayload(expires_at=registration.expires_ms, renewal_token=token)
         raw = desk.answer(connection, message, Renewed, payload)
         return desk.done(connection, message, raw)
+
+    def _refuse_renewal(self, connection: Connection, message: Renew) -> Conclude:
+        """Says so with `hub:error`: the specification names no other answer (R4)."""
+        self._desk.fail(
+            connection,
+            ErrorCode.UNAUTHORIZED,
+            "The renewal token does not hold",
+            answers=message.id,
+            to=connection.name(message),
+        )
+        return self._desk.refused(connection, Reason.UNAUTHORIZED)
 
     def renew_by_heartbeat(self, actor: Actor) -> None:
         """Prolongs the registrations that were made so; their tokens stay as they are."""

@@ -160,7 +160,7 @@ class SendMetadata(Part, frozen=True, kw_only=True):
     """How to deliver it."""
 
     require_ack: bool | UnsetType = UNSET
-    """True demands an acknowledgement, and the pattern `ask` (R31)."""
+    """True demands an acknowledgement, as the pattern `ask` does (R31)."""
 
     trace_id: str | UnsetType = UNSET
     """For distributed tracing."""

@@ -99,7 +99,7 @@ class Intake:
         return codec.decode(raw)
 
     def _is_sound(self, message: _Known, names: Mapping[str, Written]) -> bool:
-        """Whether every text has its form, and pattern and wish for an answer agree."""
+        """Whether every text has its form."""
         answered = message.correlation_id
         if (
             message.from_ not in names
@@ -109,6 +109,5 @@ class Intake:
         ):
             return False
         if isinstance(message, KnownSend):
-            is_known = self._directory.get(message.payload.target_address) is not None
-            return is_known and codec.is_agreed(message)
+            return self._directory.get(message.payload.target_address) is not None
         return bool(self._topics.subscribers(message.payload.topic))

@@ -183,6 +183,13 @@ class Send(SharedMessage, frozen=True, kw_only=True, tag="hub:send"):
     metadata: SendMetadata | UnsetType = UNSET
     """How to deliver it."""
 
+    @property
+    def is_ask(self) -> bool:
+        """Whether its sender wants to hear what became of it, by either of two words (R31)."""
+        return self.pattern == "ask" or (
+            self.metadata is not UNSET and self.metadata.require_ack is True
+        )
+
 
 class DeliveryAck(Response, frozen=True, kw_only=True, tag="hub:delivery_ack"):
     """Answers a send with the pattern `ask`."""
