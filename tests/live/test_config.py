@@ -4,7 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from wireloom.live.config import Address, Config, ConfigError, Tls, load, take_address
+from wireloom.live.config import (
+    Address,
+    Config,
+    ConfigError,
+    NodeSection,
+    Tls,
+    capture_bounds,
+    load,
+    take_address,
+)
 
 SECURE = """
 [node]
@@ -156,3 +165,24 @@ def test_addresses() -> None:
     assert str(Address("localhost", 0)) == "localhost:0"
     assert Address("localhost", 0).is_local
     assert not Address("0.0.0.0", 0).is_local
+
+
+def test_captures_have_a_quota_and_an_age(tmp_path: Path) -> None:
+    assert capture_bounds(NodeSection()) == (64 * 1024**3, None)
+    set_ = NodeSection(capture_max_bytes=0, capture_max_age="7d")
+    assert capture_bounds(set_) == (None, 604_800.0)
+
+
+@pytest.mark.parametrize(
+    ("set_", "said"),
+    [
+        ({"capture_max_bytes": 5}, "write 0 for no bound, or at least 268435456"),
+        ({"capture_max_bytes": -1}, "write 0 for no bound"),
+        ({"capture_max_age": "soon"}, "node.capture_max_age = 'soon' is no age; write it like"),
+    ],
+)
+def test_a_bound_of_captures_that_cannot_be_is_refused(
+    tmp_path: Path, set_: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load(None, {}, {("node", key): value for key, value in set_.items()})

@@ -271,7 +271,10 @@ def test_a_log_that_takes_nothing_makes_the_node_ill_and_deaf_but_loses_nothing(
             tap = node.node._tap
             assert tap is not None
             await until(lambda: tap.is_overloaded)
-            assert await node.page("/healthz") == (503, "frames cannot be captured\n")
+            assert await node.page("/healthz") == (
+                503,
+                "frames cannot be captured: No space left on device\n",
+            )
             asked = asyncio.ensure_future(ada.register())
             await asyncio.sleep(0.1)
             assert not asked.done()

@@ -3,14 +3,19 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from time import time_ns
+from time import time, time_ns
+from typing import Any
 
 import pytest
 import uvloop
 
+from capture.made import frame as framed
 from live.parts import Pipe, captured, until
 from wireloom.capture.record import Captured, Direction
 from wireloom.capture.record import to_batch as captured_batch
+from wireloom.capture.retention import Bounds, Keeper, QuotaError, kept
+from wireloom.capture.segment import segments
+from wireloom.capture.taken import mark
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live import tap as module
 from wireloom.live.links.connection import Connection
@@ -32,12 +37,12 @@ def add(tap: Tap, *frames: bytes) -> None:
 
 
 def tapped(
-    folder: Path, test: Callable[[Tap, list[bool]], Awaitable[None]], *, tokens: bool = False
+    folder: Path, test: Callable[[Tap, list[bool]], Awaitable[None]], **settings: Any
 ) -> list[bytes]:
     async def main() -> None:
         told: list[bool] = []
         writer = CaptureWriter(folder, "n")
-        tap = Tap(writer, "n", overloaded=told.append, tokens=tokens)
+        tap = Tap(writer, "n", overloaded=told.append, **settings)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(tap.run())
             try:
@@ -231,6 +236,45 @@ def test_a_disk_that_takes_nothing_loses_nothing(
 
     assert tapped(tmp_path, test) == [b"%d" % number for number in range(20)]
     assert caplog.text.count("No space left") == 1
+
+
+def test_a_full_quota_loses_nothing_and_goes_on_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
+    with CaptureWriter(tmp_path, "n") as writer:
+        writer.append(framed(node="n", raw=b"old"))
+    (segment,) = segments(tmp_path)
+    keeper = Keeper(tmp_path, "n", Bounds(max_bytes=sum(one.size for one in kept(tmp_path)) + 4))
+
+    async def test(tap: Tap, told: list[bool]) -> None:
+        add(tap, b"12345")
+        await until(lambda: tap.is_failing)
+        assert isinstance(tap.failure, QuotaError)
+        assert [one.raw for one in captured(tmp_path)] == [b"old"]
+        mark(tmp_path, "tables", {segment.name: 1})
+        await until(lambda: not tap.is_failing)
+        assert tap.kept_bytes > 0
+        add(tap, b"beyond the quota, as there is no later")
+
+    raws = tapped(tmp_path, test, keeper=keeper)
+    assert raws == [b"12345", b"beyond the quota, as there is no later"]
+    assert caplog.text.count("run the pipeline, or raise capture_max_bytes") == 1
+
+
+def test_captures_that_are_too_old_go_while_nothing_is_captured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with CaptureWriter(tmp_path, "n") as writer:
+        writer.append(framed(node="n", raw=b"old"))
+    (segment,) = segments(tmp_path)
+    mark(tmp_path, "tables", {segment.name: 1})
+    keeper = Keeper(tmp_path, "n", Bounds(max_age=60.0), clock=lambda: time() + 61)
+
+    async def test(tap: Tap, told: list[bool]) -> None:
+        await until(lambda: not segment.path.exists())
+
+    assert tapped(tmp_path, test, keeper=keeper) == []
 
 
 def test_a_disk_that_fails_to_the_end_is_told(

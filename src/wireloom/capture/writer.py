@@ -85,6 +85,8 @@ class CaptureWriter:
         self._buffered_bytes = 0
         self._buffered_at = 0.0
         self._open: OpenSegment | None = None
+        self.written_bytes = 0
+        """How much has gone to disk."""
         self._lock = NodeLock(folder, node)
         try:
             self._next_sequence = self._first(begin or microseconds, reached or self._recovered)
@@ -210,7 +212,9 @@ class CaptureWriter:
         if self._open is None:
             segment = Segment(self._folder, self._node, self._next_sequence, sealed=False)
             self._open = OpenSegment(segment, self._clock())
+        before = self._open.size
         self._open.write(batch)
+        self.written_bytes += self._open.size - before
         self._next_sequence += batch.num_rows
         self._lock.note(self._next_sequence)
 

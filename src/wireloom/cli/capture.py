@@ -15,6 +15,7 @@ from wireloom.capture.segment import Segment
 from wireloom.cli.capture_data import Log, kept_segments, nodes_option
 from wireloom.cli.capture_export import export
 from wireloom.cli.capture_import import import_
+from wireloom.cli.capture_prune import prune_
 from wireloom.cli.capture_stat import stat
 from wireloom.cli.data import data_option
 
@@ -31,6 +32,7 @@ def command() -> None:
 command.add_command(stat)
 command.add_command(export)
 command.add_command(import_)
+command.add_command(prune_)
 
 
 @command.command("cat")

@@ -25,10 +25,14 @@ from typing import Any, Final, NamedTuple, Union, get_args, get_origin, get_type
 import msgspec
 from msgspec import Struct, field
 
+from wireloom.capture.retention import Bounds, take_age
 from wireloom.live.links.handshake import is_loopback
 from wireloom.protocols.signalhub.constants import HUB_ADDRESS
 
 PREFIX: Final = "WIRELOOM_"
+MIN_CAPTURE_BYTES: Final = 256 * 1024 * 1024
+"""Less has no room for what is written at once."""
+
 _LIMITS: Final = "limits"
 _MAX_PORT: Final = 65_535
 
@@ -75,6 +79,12 @@ class NodeSection(Section, frozen=True):
 
     capture: bool = True
     """Whether frames are captured."""
+
+    capture_max_bytes: int = 64 * 1024**3
+    """How much of its captures this node keeps; 0: no bound."""
+
+    capture_max_age: str = ""
+    """For how long it keeps them: `12h`, `7d`; empty: no bound."""
 
     capture_tokens: bool = False
     """Whether they are captured with the tokens in them that let clients in."""
@@ -190,6 +200,24 @@ def load(
     return config
 
 
+def capture_bounds(node: NodeSection) -> Bounds:
+    """How much is captured, and for how long it is kept.
+
+    Raises:
+        ConfigError: If a bound cannot be.
+    """
+    if 0 != node.capture_max_bytes < MIN_CAPTURE_BYTES:
+        raise ConfigError(
+            f"node.capture_max_bytes = {node.capture_max_bytes} is too few; "
+            f"write 0 for no bound, or at least {MIN_CAPTURE_BYTES}"
+        )
+    try:
+        age = take_age(node.capture_max_age) if node.capture_max_age else None
+    except ValueError as error:
+        raise ConfigError(f"node.capture_max_age = {error}") from None
+    return Bounds(node.capture_max_bytes or None, age)
+
+
 def take_address(text: str, name: str) -> Address | None:
     """An address as it is written in the file; None if it is empty.
 
@@ -276,6 +304,7 @@ def _is_section(kind: Any) -> bool:
 
 
 def _check(config: Config) -> None:
+    capture_bounds(config.node)
     for name in ("signalhub", "cthun"):
         section: EndpointSection = getattr(config, name)
         if not section.path.startswith("/"):

@@ -221,6 +221,8 @@ DEPTHS: Final = {
     "store_waiting": "Records that wait for the next commit.",
     "capture_waiting": "Frames that wait for the capture log.",
     "capture_failing": "1 while the capture log does not take frames.",
+    "capture_full": "1 while the captures have their quota and none of them may go.",
+    "capture_bytes": "Captures of this node that are on disk.",
     "overloaded": "1 while the node does not read.",
     "tasks": "Tasks of the event loop: a few, and one for each page that is asked for.",
 }

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from wireloom.capture.retention import Keeper, QuotaError
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live import endpoints
-from wireloom.live.config import Config, EndpointSection, take_address
+from wireloom.live.config import Config, EndpointSection, capture_bounds, take_address
 from wireloom.live.driver import Driver
 from wireloom.live.endpoints import NodeError
 from wireloom.live.links.door import Room
@@ -24,6 +25,7 @@ from wireloom.live.process import sockets
 from wireloom.live.status import Page, StatusServer
 from wireloom.live.store import RecordStore, StoreError
 from wireloom.live.tap import Tap
+from wireloom.wire.visible import visible
 
 
 class Node:
@@ -87,12 +89,18 @@ class Node:
         node = self._config.node
         if not node.capture:
             return None
+        folder = data / "captures"
         try:
-            writer = CaptureWriter(data / "captures", node.name)
+            writer = CaptureWriter(folder, node.name)
         except (OSError, ValueError) as error:
             raise NodeError(f"frames cannot be captured: {error}") from None
-        overloaded = partial(self._overload, "capture")
-        return Tap(writer, node.name, overloaded=overloaded, tokens=node.capture_tokens)
+        return Tap(
+            writer,
+            node.name,
+            overloaded=partial(self._overload, "capture"),
+            tokens=node.capture_tokens,
+            keeper=Keeper(folder, node.name, capture_bounds(node)),
+        )
 
     def _close_tap(self) -> None:
         if self._tap is not None:
@@ -158,7 +166,9 @@ class Node:
         if self._is_stopping:
             return Page(HTTPStatus.SERVICE_UNAVAILABLE, b"stopping\n")
         if self._tap is not None and self._tap.is_failing:
-            return Page(HTTPStatus.SERVICE_UNAVAILABLE, b"frames cannot be captured\n")
+            why = self._tap.failure.strerror if self._tap.failure else ""
+            said = visible(f"frames cannot be captured: {why}")
+            return Page(HTTPStatus.SERVICE_UNAVAILABLE, f"{said}\n".encode())
         return Page(HTTPStatus.OK, b"ok\n")
 
     def _gauges(self) -> dict[str, Callable[[], float]]:
@@ -171,6 +181,8 @@ class Node:
         if tap is not None:
             gauges["capture_waiting"] = lambda: tap.waiting
             gauges["capture_failing"] = lambda: tap.is_failing
+            gauges["capture_full"] = lambda: isinstance(tap.failure, QuotaError)
+            gauges["capture_bytes"] = lambda: tap.kept_bytes
         return gauges
 
     async def _serve(self) -> None:

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from wireloom.capture.record import SCHEMA, Direction
 from wireloom.capture.redaction import redacted, redactions, suspects
+from wireloom.capture.retention import Keeper
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live.links.connection import Connection
 from wireloom.registry import NAMES
@@ -221,6 +222,7 @@ class Tap:
         node: Whose frames they are.
         overloaded: Told when too much waits, and when little enough does again.
         tokens: Whether frames are written with the tokens in them.
+        keeper: Keeps the log within its bounds, where it has some.
     """
 
     def __init__(
@@ -230,16 +232,20 @@ class Tap:
         *,
         overloaded: Callable[[bool], None],
         tokens: bool = False,
+        keeper: Keeper | None = None,
     ) -> None:
         self.rows = Rows()
         """Where the driver adds frames."""
 
-        self.is_failing = False
+        self.failure: OSError | None = None
+        """Why the log does not take frames, while it does not."""
+
         self.is_overloaded = False
         self._writer = writer
         self._node = node
         self._overloaded = overloaded
         self._tokens = tokens
+        self._keeper = keeper
         self._full: deque[Rows] = deque()
         self._rooms: deque[bytearray] = deque(maxlen=MAX_ROOMS)
         self._handed_rows = self._handed_bytes = 0  # only the loop adds to these
@@ -249,9 +255,19 @@ class Tap:
         self._pool = ThreadPoolExecutor(1, "capture")
 
     @property
+    def is_failing(self) -> bool:
+        """Whether the log does not take frames."""
+        return self.failure is not None
+
+    @property
     def waiting(self) -> int:
         """Rows that are not on disk."""
         return self._handed_rows - self._written_rows + len(self.rows)
+
+    @property
+    def kept_bytes(self) -> int:
+        """How large the log is, where it has bounds."""
+        return 0 if self._keeper is None else self._keeper.size
 
     def check(self) -> None:
         """Packs what was added, and has it written if it is enough; called once a turn."""
@@ -272,6 +288,8 @@ class Tap:
             self._hand_over()
             while self._full and not self._is_stopping:
                 await self._flush()
+            if self._keeper is not None and self._keeper.is_due():
+                await self._do(self._tidy)
 
     def stop(self) -> None:
         """Has `run` end."""
@@ -279,7 +297,7 @@ class Tap:
         self._wanted.set()
 
     def close(self) -> None:
-        """Writes what is left and seals the log; after `run` has ended.
+        """Writes what is left, beyond the quota too, and seals the log; after `run` has ended.
 
         Raises:
             OSError: If the disk does not take it.
@@ -301,17 +319,39 @@ class Tap:
             self.rows = Rows(self._rooms.popleft() if self._rooms else None)
 
     async def _flush(self) -> None:
-        loop = asyncio.get_running_loop()
+        await self._do(self._write_admitted)
+        self._weigh()
+
+    async def _do(self, job: Callable[[], None]) -> None:
+        """Does something on disk in the thread; what fails is told, and tried again later."""
         try:
-            await loop.run_in_executor(self._pool, self._write_next)
+            await asyncio.get_running_loop().run_in_executor(self._pool, job)
         except OSError as error:
-            if not self.is_failing:
-                _log.error("frames wait because the capture log does not take them: %s", error)
-            self.is_failing = True
+            if self.failure is None:
+                why = error.strerror or error
+                _log.error("frames wait because the capture log does not take them: %s", why)
+            self.failure = error
             await asyncio.sleep(RETRY_SECONDS)
         else:
-            self.is_failing = False
-        self._weigh()
+            self.failure = None
+
+    def _write_admitted(self) -> None:
+        """Puts the oldest rows on disk if there is room for them."""
+        keeper, before = self._keeper, self._writer.written_bytes
+        if keeper is not None:
+            keeper.admit(self._full[0].size)
+        try:
+            self._write_next()
+        finally:
+            if keeper is not None:
+                keeper.wrote(self._writer.written_bytes - before)
+
+    def _tidy(self) -> None:
+        """Seals what is old, and lets go what is too old."""
+        if self._writer.overdue():
+            self._writer.seal()
+        if self._keeper is not None:
+            self._keeper.sweep()
 
     def _write_next(self) -> None:
         """Puts the oldest rows on disk; they are forgotten only once they are there."""

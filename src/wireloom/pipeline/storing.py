@@ -6,6 +6,7 @@ was done twice, or whose commit never came, belongs to no table and is left for 
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 from uuid import uuid4
 
@@ -13,8 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql.datasource import InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit
 from pyspark.sql.types import LongType, StringType, StructType
 
+from wireloom.capture.taken import mark
 from wireloom.pipeline import declared
 from wireloom.pipeline.source import Offset, Slice, WireloomSource, WireloomStream, read_slice
 from wireloom.pipeline.tables import Store, Table
@@ -63,6 +66,15 @@ class StoringStream(WireloomStream):
         *known, self._root = given
         super().__init__(*known)
         self._store: Store | None = None
+        self._marked: Offset | None = None
+
+    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
+        """How far the next micro-batch goes; all before `start` is stored, and told to be."""
+        if start != self._marked:
+            with suppress(OSError):  # captures that cannot be written are read all the same
+                mark(self._folder, self._root, start)
+            self._marked = start
+        return super().latestOffset(start, limit)
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         """The batches between two offsets, shared out evenly by rows."""

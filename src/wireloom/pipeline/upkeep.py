@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wireloom.capture.reader import Damage, known_sums, read_segment
-from wireloom.capture.segment import segments
+from wireloom.capture.segment import Segment, segments
+from wireloom.capture.taken import marked
 from wireloom.pipeline import declared
 from wireloom.pipeline.catalogue import all_tables
 from wireloom.pipeline.tables import Store
@@ -24,13 +25,11 @@ class Status(NamedTuple):
 
     captured: int
     stored: int
+    behind: int
+    """Captured rows that are in no table yet, those in damaged batches left out."""
+
     damaged: list[Damage]
     tables: list[TableStatus]
-
-    @property
-    def behind(self) -> int:
-        """Captured rows that are in no table yet, those in damaged batches left out."""
-        return self.captured - sum(one.rows for one in self.damaged) - self.stored
 
 
 def status(captures: Path, store: Store) -> Status:
@@ -38,12 +37,22 @@ def status(captures: Path, store: Store) -> Status:
     found = list(segments(captures))
     tables = [_status(store, table.name) for table in all_tables()]
     stored = {table.name: table.rows for table in tables}
+    damaged = [one for segment in found for one in read_segment(segment) if isinstance(one, Damage)]
+    taken = marked(captures, store.root) or {}
     return Status(
         sum(sum_.rows for segment in found for sum_ in known_sums(segment)),
         stored[declared.frames().name] + stored[declared.quarantine().name],
-        [one for segment in found for one in read_segment(segment) if isinstance(one, Damage)],
+        sum(_behind(segment, damaged, taken.get(segment.name, 0)) for segment in found),
+        damaged,
         tables,
     )
+
+
+def _behind(segment: Segment, damaged: list[Damage], taken: int) -> int:
+    """Rows of the batches that come after the first `taken` ones and can be read."""
+    rows = sum(sum_.rows for sum_ in known_sums(segment)[taken:])
+    lost = sum(one.rows for one in damaged if one.segment == segment and one.batch >= taken)
+    return rows - lost
 
 
 def compact(store: Store) -> dict[str, int]:

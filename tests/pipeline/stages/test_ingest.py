@@ -9,11 +9,14 @@ from pyspark.sql import SparkSession
 
 from wireloom.capture import writer
 from wireloom.capture.record import Captured, Direction
+from wireloom.capture.retention import Bounds, prune
 from wireloom.capture.segment import segments
+from wireloom.capture.taken import Taken
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import declared
 from wireloom.pipeline.stages.ingest import Ingested, ingest
 from wireloom.pipeline.tables import Store
+from wireloom.pipeline.upkeep import status
 
 
 def write(folder: Path, raws: list[bytes]) -> None:
@@ -55,6 +58,22 @@ def test_good_and_refused_frames_go_to_their_tables_once(
         "malformed",
         b"nonsense",
     )
+
+
+def test_what_is_stored_is_told_to_be_taken(spark: SparkSession, tmp_path: Path) -> None:
+    captures = tmp_path / "captures"
+    write(captures, [bytes.fromhex("792000")] * 3)
+    (segment,) = segments(captures)
+    assert segment not in Taken(captures)
+    bring(spark, tmp_path)
+    assert segment in Taken(captures)
+    assert len(prune(captures, Bounds(max_bytes=0), now=0.0).gone) == 1
+    write(captures, [bytes.fromhex("792000")] * 2)
+    store = Store(tmp_path / "tables")
+    assert status(captures, store).behind == 2
+    assert [one.frames for one in bring(spark, tmp_path)] == [2]
+    told = status(captures, store)
+    assert (told.captured, told.stored, told.behind) == (2, 5, 0)
 
 
 def test_a_batch_that_was_committed_is_not_stored_again(
