@@ -26,7 +26,8 @@ _LIMITS: Final = {
     "actor_rate": {"count": 100_000_000, "per_ms": 1_000},
     "register_rate": {"count": 100_000_000, "per_ms": 1_000},
     "max_queued": 1_000_000,
-    "max_all_queued": 1_000_000,
+    "max_all_queued": 2_000_000,
+    "max_queued_size": 4_294_967_296,
 }
 """Nobody is to be slowed down by rule. All other limits are the defaults."""
 

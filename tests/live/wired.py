@@ -25,7 +25,7 @@ from websockets.sync.client import ClientConnection, connect
 from live.parts import listening, port_of
 from protocols.cthun.transcript import Line as BrokerLine
 from protocols.cthun.transcript import Stage
-from protocols.signalhub.transcript import Client, Transcript
+from protocols.signalhub.transcript import PEER, Client, Transcript
 from support.commands import singly
 from wireloom.live.driver import Driver
 from wireloom.live.links.connection import LinkLimits
@@ -50,6 +50,7 @@ from wireloom.wire.session import (
     Session,
     WakeAt,
 )
+from wireloom.wire.shares import network
 
 PATIENCE = 10.0
 """Seconds to wait for what has to happen."""
@@ -212,6 +213,7 @@ class Wire:
             ping_interval=None,
             max_size=None,
             max_queue=None,
+            source_address=(_own_address(event.peer), 0),
             open_timeout=PATIENCE,
             close_timeout=PATIENCE,
         )
@@ -297,6 +299,13 @@ class Wire:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE)
 
 
+def _own_address(peer: str) -> str:
+    """An address of this machine for one of the addresses in examples: 127.0.0.2 for 192.0.2.2."""
+    return (
+        f"127.0.0.{network(peer).removeprefix('192.0.2.')}" if "192.0.2." in peer else "127.0.0.1"
+    )
+
+
 def _until(condition: Callable[[], bool]) -> None:
     end = monotonic() + PATIENCE
     while not condition():
@@ -329,10 +338,15 @@ class WiredTranscript(Transcript):
         return super().client(address, **{"packed": self.packed, **more})
 
     def stranger(
-        self, address: str, *, packed: bool | None = None, token: str | None = None
+        self,
+        address: str,
+        *,
+        packed: bool | None = None,
+        token: str | None = None,
+        peer: str = PEER,
     ) -> Client:
         spoken = self.packed if packed is None else packed
-        client = super().stranger(address, packed=spoken, token=token)
+        client = super().stranger(address, packed=spoken, token=token, peer=peer)
         self.everyone[client.line] = client
         return client
 

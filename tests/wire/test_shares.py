@@ -1,9 +1,10 @@
 """One bounded place, and no owner that fills it for the others."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wireloom.wire.shares import Shares
+from wireloom.wire.shares import Shares, network
 
 
 def fill(shares: Shares, owner: str, size: int = 1) -> int:
@@ -52,3 +53,27 @@ def test_what_fits_never_exceeds_the_place(wishes: list[tuple[str, int]]) -> Non
             shares.add(owner, 1, size)
     assert shares.count <= 30
     assert shares.size <= 400
+
+
+def test_a_replacement_that_is_no_larger_fits_in_a_full_place() -> None:
+    shares = Shares(1, 100)
+    shares.add("a", 1, 100)
+    assert shares.fits("a", 0, 0)
+    assert shares.fits("a", 0, -1)
+    assert not shares.fits("a", 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("peer", "expected"),
+    [
+        ("192.0.2.1:80", "192.0.2.1"),
+        ("[2001:db8:1:2:3:4:5:6]:80", "2001:db8:1:2::/64"),
+        ("[2001:db8:1:2::9]:81", "2001:db8:1:2::/64"),
+        ("[::ffff:192.0.2.1]:80", "192.0.2.1"),
+        ("unknown", "unknown"),
+        ("", ""),
+        ("host:1", "host"),
+    ],
+)
+def test_a_peer_is_known_by_its_network(peer: str, expected: str) -> None:
+    assert network(peer) == expected

@@ -5,8 +5,14 @@ from typing import Any
 import pytest
 
 from protocols.signalhub.transcript import HUB, Transcript, note
+from wireloom.protocols.signalhub.tokens import Claims, create
 
 ADA, BOB, CYD = "@(a/ada)", "@(b/bob)", "@(c/cyd)"
+
+
+def token(hub: Transcript, address: str) -> str:
+    claims = Claims(sub="u", actor_id=address, iat=hub.now_ms // 1000)
+    return create(claims, key=b"s" * 32)
 
 
 def pair(**settings: Any) -> tuple[Transcript, Any, Any]:
@@ -311,12 +317,74 @@ def test_what_waits_for_all_is_bounded_by_number_and_size() -> None:
     ada.hears("hub:delivery_ack")
     ada.sends_to(BOB)
     ada.hears("hub:error", payload__details__reason="queue_full")
-    _hub, ada, bob = pair(max_queued_size=10)
+    hub, ada, bob = pair(max_queued_size=50_000)
     bob.leaves()
-    ada.sends_to(BOB, "x" * 8)
+    ada.sends_to(BOB, "x" * 20_000)
     ada.hears("hub:delivery_ack", payload__status="queued")
-    ada.sends_to(BOB, "")
+    assert 20_000 < hub.session.gauges()["queued_bytes"] < 25_000
+    ada.sends_to(BOB, "x" * 5_000)
     ada.hears("hub:error", payload__details__reason="queue_full")
+    cyd = hub.client(CYD, peer="192.0.2.2:1")
+    cyd.sends_to(BOB, "x" * 5_000)
+    cyd.hears("hub:delivery_ack", payload__status="queued")
+
+
+def test_a_message_waits_for_a_day_at_most() -> None:
+    hub, ada, bob = pair(silence_ms=10**12)
+    bob.registers(ttlSeconds=3_600)
+    bob.leaves()
+    asked = ada.sends_to(BOB, 1, ttl=365 * 86_400_000)
+    ada.hears("hub:delivery_ack", payload__status="queued")
+    hub.passes(86_400_000)
+    assert hub.session.gauges()["queued"] == 1
+    hub.passes(1)
+    ada.hears("hub:error", correlationId=asked, payload__code="timeout")
+    assert hub.session.gauges()["queued_bytes"] == 0
+
+
+def test_a_sender_cannot_fill_the_queue_for_another() -> None:
+    hub, ada, bob = pair(max_queued_size=10_000_000)
+    bob.leaves()
+    for number in range(20):
+        ada.sends_to(BOB, "x" * 900_000, ttl=10**12)
+        ada.heard.clear()
+        hub.passes(number)
+    assert 4_000_000 < hub.session.gauges()["queued_bytes"] < 5_000_000
+    hub.concludes("rejected", "queue_full")
+    cyd = hub.client(CYD, peer="192.0.2.2:1")
+    cyd.sends_to(BOB, "x" * 900_000)
+    cyd.hears("hub:delivery_ack", payload__status="queued")
+
+
+def test_with_authentication_the_identity_has_the_share_not_the_address() -> None:
+    hub = Transcript(auth=True, token_secrets=(b"s" * 32,), max_all_queued=2)
+    bob = hub.client(BOB, authToken=token(hub, BOB))
+    bob.registers()
+    bob.leaves()
+    ada = hub.client(ADA, authToken=token(hub, ADA))
+    ada.sends_to(BOB)
+    ada.hears("hub:delivery_ack", payload__status="queued")
+    ada.leaves()
+    ada = hub.client(ADA, authToken=token(hub, ADA), peer="192.0.2.2:1")
+    ada.sends_to(BOB)
+    ada.hears("hub:error", payload__details__reason="queue_full")
+    cyd = hub.client(CYD, authToken=token(hub, CYD))
+    cyd.sends_to(BOB)
+    cyd.hears("hub:delivery_ack", payload__status="queued")
+
+
+def test_shares_outlive_a_crash() -> None:
+    hub, ada, bob = pair(max_all_queued=4)
+    bob.leaves()
+    for _ in range(2):
+        ada.sends_to(BOB, ttl=60_000)
+        ada.hears("hub:delivery_ack")
+    hub.crashes()
+    ada = hub.client("@(another/name)")
+    ada.sends_to(BOB)
+    ada.hears("hub:error", payload__details__reason="queue_full")
+    hub.client(CYD, peer="192.0.2.2:1").sends_to(BOB)
+    hub.concludes("queued")
 
 
 def test_a_message_that_waits_is_not_queued_twice_after_a_crash() -> None:

@@ -1,24 +1,35 @@
 """The directory by itself."""
 
+import tracemalloc
+from sys import getsizeof
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
 
-from wireloom.protocols.signalhub.addresses import matches
-from wireloom.protocols.signalhub.directory import Directory, Record, restored, size
-from wireloom.protocols.signalhub.envelope import ActorRegistration
+from wireloom.protocols.signalhub.directory import (
+    Directory,
+    Record,
+    Shown,
+    answered,
+    restored,
+    size,
+)
 from wireloom.protocols.signalhub.roster import Actor
+from wireloom.protocols.signalhub.settings import HubSettings
 from wireloom.wire.session import Forget
 
-ADDRESSES = st.text("ab/-", min_size=1, max_size=6).map(lambda path: f"@({path})")
+
+def settings(**more: Any) -> HubSettings:
+    return HubSettings(**{"secret": b"s" * 16, **more})
 
 
 def record(address: str, **more: Any) -> Record:
-    shown = ActorRegistration(
+    shown = Shown(
         actor_address=address,
         capabilities=more.pop("capabilities", ("x",)),
-        metadata={},
+        metadata=Raw(more.pop("metadata", b"{}")),
         connection_id="conn-1",
         registered_at=0,
         expires_at=more.pop("expires_at", 100),
@@ -29,7 +40,7 @@ def record(address: str, **more: Any) -> Record:
 
 
 def filled(*addresses: str) -> Directory:
-    directory = Directory(b"secret")
+    directory = Directory(settings())
     for address in addresses:
         directory.put(Actor("@(o)"), record(address))
     return directory
@@ -52,7 +63,7 @@ def test_what_was_removed_is_not_found_in_any_way() -> None:
     assert directory.remove("@(a)") is None
     assert len(directory) == 1
     assert directory.find_token("token of @(a)", 0) is None
-    assert [one.actor_address for one in directory.page(0, 9)] == ["@(b)"]
+    assert [one.address for one in directory.page(0, 9)] == ["@(b)"]
 
 
 def test_an_address_has_one_registration() -> None:
@@ -79,7 +90,7 @@ def test_a_renewal_counts_only_with_a_new_token() -> None:
 
 
 def test_tokens_differ_by_secret_address_and_nonce() -> None:
-    one, other = Directory(b"1"), Directory(b"2")
+    one, other = Directory(settings(secret=b"1" * 16)), Directory(settings(secret=b"2" * 16))
     made = {
         one.token("@(a)", "1"),
         one.token("@(a)", "2"),
@@ -90,30 +101,17 @@ def test_tokens_differ_by_secret_address_and_nonce() -> None:
     assert one.token("@(a)", "1") in made
 
 
-@given(addresses=st.sets(ADDRESSES, max_size=12), pattern=st.text("@()ab/-*", min_size=1))
-def test_a_search_finds_what_matches_in_order(addresses: set[str], pattern: str) -> None:
-    found = [one.actor_address for one in filled(*addresses).search(pattern[:256], 100)]
-    assert found == sorted(one for one in addresses if matches(pattern[:256], one))
-
-
-def test_a_search_stops_at_its_limit() -> None:
-    directory = filled("@(a)", "@(b)", "@(c)")
-    assert [one.actor_address for one in directory.search("*", 2)] == ["@(a)", "@(b)"]
-
-
-def test_a_bomb_of_stars_does_not_explode() -> None:
-    directory = filled(*(f"@({'a' * 200}{number})" for number in range(50)))
-    assert directory.search("*a" * 127 + "*b", 100) == []  # backtracking would never end
-
-
-def test_actors_are_selected_by_capability_and_without_one_of_them() -> None:
-    directory = Directory(b"s")
+def test_actors_are_selected_by_capability() -> None:
+    directory = Directory(settings())
     one, other = Actor("@(1)"), Actor("@(2)")
-    directory.put(one, record("@(a)", capabilities=("x", "y")))
+    directory.put(one, record("@(a)", capabilities=("x", "y", "x")))
     directory.put(other, record("@(b)", capabilities=("x",)))
-    assert [got.address for got in directory.selected(None, None)] == ["@(a)", "@(b)"]
-    assert [got.address for got in directory.selected("y", None)] == ["@(a)"]
-    assert [got.address for got in directory.selected("x", one)] == ["@(b)"]
+    assert [got.address for got in directory.selected(None)] == ["@(a)", "@(b)"]
+    assert [got.address for got in directory.selected("x")] == ["@(a)", "@(b)"]
+    assert [got.address for got in directory.selected("y")] == ["@(a)"]
+    directory.remove("@(a)")
+    assert directory.selected("y") == directory.selected("z") == []
+    assert list(vars(directory)["_by_capability"]) == ["x"]
 
 
 def test_a_registration_comes_back_from_the_store_as_it_was() -> None:
@@ -121,7 +119,7 @@ def test_a_registration_comes_back_from_the_store_as_it_was() -> None:
     assert registration is not None
     stored = registration.store()
     assert (stored.kind, stored.key) == ("registration", "@(a)")
-    assert restored(stored.value) == registration.record
+    assert restored(stored.value) == replace(registration.record, account="@(o)")
     assert restored(b"{}") is restored(b"\xff") is None
     assert registration.forget() == Forget("registration", "@(a)")
 
@@ -131,3 +129,46 @@ def test_the_size_of_a_registration_is_that_of_its_json() -> None:
         b'{"actorAddress":"@(a)","capabilities":["x"],"metadata":{},"connectionId":"conn-1",'
         b'"registeredAt":0,"expiresAt":100,"version":1}'
     )
+
+
+def test_an_account_registers_no_more_than_leaves_room_for_others() -> None:
+    directory = Directory(settings(max_actors=10))
+    for number in range(5):
+        made = record(f"@({number})", account="one")
+        assert directory.has_room(made)
+        directory.put(Actor("@(o)"), made)
+    assert not directory.has_room(record("@(5)", account="one"))
+    assert directory.has_room(record("@(4)", account="one"))
+    assert directory.has_room(record("@(5)", account="other"))
+
+
+def test_a_registration_weighs_all_that_is_kept_of_it() -> None:
+    metadata = b'{"x":[' + b"[]," * 2_000 + b"0]}"
+    tracemalloc.start()
+    directory = Directory(settings())
+    before = tracemalloc.get_traced_memory()[0]
+    for number in range(500):
+        made = record(
+            f"@(somebody/{number}\U0001f600)",
+            capabilities=tuple(f"capability {number} {name}" for name in range(20)),
+            metadata=metadata + b" " * (number % 3 + 1),
+            account="me",
+        )
+        directory.put(Actor(f"@(o/{number})"), made)
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown <= directory.shares.size <= 2 * grown
+
+
+def test_a_restored_registration_does_not_hold_all_bytes_that_it_came_in() -> None:
+    stored = Directory(settings()).put(Actor("@(o)"), record("@(a)")).store()
+    found = restored(stored.value)
+    assert found is not None
+    assert getsizeof(bytes(found.shown.metadata)) < 64
+
+
+def test_answers_show_the_same_in_both_encodings() -> None:
+    directory = filled("@(a)", "@(b)")
+    text = msgspec.json.encode(answered(directory.page(0, 9), text=True))
+    packed = msgspec.msgpack.encode(answered(directory.page(0, 9), text=False))
+    assert msgspec.json.decode(text) == msgspec.msgpack.decode(packed)

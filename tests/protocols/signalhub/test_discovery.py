@@ -208,11 +208,10 @@ def test_with_authentication_only_the_own_address_and_those_below_it_are_registe
         assert hub.conclusions[-1].outcome == "rejected"
 
 
-@pytest.mark.parametrize("address", [HUB, f"@({'x' * 600})"], ids=["the hub's", "a long one"])
-def test_some_addresses_are_nobodys(address: str) -> None:
+def test_the_address_of_the_hub_is_nobodys() -> None:
     hub = Transcript()
     ada = hub.client(ADA)
-    payload = {"actorAddress": address, "capabilities": ["x"], "metadata": {}}
+    payload = {"actorAddress": HUB, "capabilities": ["x"], "metadata": {}}
     ada.asks("hub:register", payload)
     ada.hears("hub:unauthorized", payload__action="register")
 

@@ -12,32 +12,34 @@ from protocols.signalhub.strategies import MESSAGES
 from support.cases import vectors
 from support.damage import flips
 from wireloom.protocols.signalhub import codec, dialects
-from wireloom.protocols.signalhub.directory import Directory, Record
-from wireloom.protocols.signalhub.envelope import ActorRegistration, SharedMessage
+from wireloom.protocols.signalhub.directory import Directory, Record, Shown
+from wireloom.protocols.signalhub.envelope import SharedMessage
 from wireloom.protocols.signalhub.intake import Intake, KnownPublish, KnownSend
 from wireloom.protocols.signalhub.messages import Publish, Send
 from wireloom.protocols.signalhub.roster import Actor
+from wireloom.protocols.signalhub.settings import HubSettings
 from wireloom.protocols.signalhub.topics import Topics
 from wireloom.wire.errors import WireError
 from wireloom.wire.message import Message
 
 HUB, ADA, BOB, TOPIC = "@(cloudflare/signal-hub)", "@(a/ada)", "@(b/bob)", "news"
+SETTINGS = HubSettings(secret=bytes(32))
 ID = "0a1b2c3d-0000-4000-8000-000000000001"
 
 
 def intake(target: str = BOB, topic: str = TOPIC, hub: str = HUB) -> Intake:
-    directory, topics, bob = Directory(b"secret"), Topics(), Actor(target)
-    shown = ActorRegistration(
+    directory, topics, bob = Directory(SETTINGS), Topics(9), Actor(target)
+    shown = Shown(
         actor_address=target,
         capabilities=(),
-        metadata={},
+        metadata=msgspec.Raw(b"{}"),
         connection_id="c",
         registered_at=0,
         expires_at=1,
         version=1,
     )
     directory.put(bob, Record(owner=target, shown=shown, ttl_ms=1, token="t", on_heartbeat=False))
-    topics.add(bob, topic, durable=False)
+    topics.add(bob, topic, "", durable=False)
     return Intake(hub, directory, topics)
 
 

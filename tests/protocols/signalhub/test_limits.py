@@ -1,10 +1,12 @@
 """Rates, allowances, and what was seen."""
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wireloom.protocols.signalhub.limits import Allowances, Bucket, Meter, Seen
+from wireloom.protocols.signalhub.limits import Allowances, Bucket, Budget, Meter, Seen
 from wireloom.protocols.signalhub.settings import HubSettings, Rate
 
 
@@ -95,6 +97,34 @@ def test_no_more_is_remembered_than_the_limit(limit: int) -> None:
     known = sum(memory.answer("a", str(number), 0) is not None for number in range(1_000))
     assert known <= max(1, limit)
     assert known >= limit // 2
+
+
+def test_answers_are_remembered_in_so_many_bytes() -> None:
+    tracemalloc.start()
+    memory = seen(seen_max=1_000_000, seen_size=2_000_000)
+    before = tracemalloc.get_traced_memory()[0]
+    for number in range(20_000):
+        memory.remember("a", f"{number:036d}", bytes(number % 2_000))
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown <= memory.size <= 2_010_000
+    assert memory.answer("a", f"{19_999:036d}", 0) is not None
+
+
+def test_a_budget_is_spent_and_fills_again() -> None:
+    budget = Budget(1_000, 4)
+    assert budget.left(100) == 1_000
+    assert budget.take(600, 100)
+    assert not budget.take(600, 100)
+    assert budget.left(100) == 400
+    assert budget.take(400, 100)
+    assert budget.left(100) == 0
+    assert budget.left(102) == 500
+    budget.spend(2_000, 104)
+    assert budget.left(104) < 0
+    assert budget.left(108) == 0
+    assert budget.left(112) == 1_000
+    assert not budget.take(1_001, 200)
 
 
 def test_a_meter_tells_the_rate_of_the_last_span() -> None:

@@ -16,11 +16,11 @@ def test_the_id_of_a_subscription_follows_from_actor_and_topic() -> None:
 
 
 def test_subscribers_are_counted_once() -> None:
-    topics, actor = Topics(), Actor("@(a)")
-    assert topics.add(actor, "t", durable=False) is False
-    assert topics.add(actor, "t", durable=True) is False
-    assert topics.add(actor, "t", durable=True) is True
-    assert topics.count == 1
+    topics, actor = Topics(9), Actor("@(a)")
+    assert topics.add(actor, "t", "me", durable=False) is False
+    assert topics.add(actor, "t", "me", durable=True) is False
+    assert topics.add(actor, "t", "me", durable=True) is True
+    assert topics.shares.count == 1
     assert list(topics.subscribers("t")) == [actor]
     assert topics.has(actor, "t")
     assert not topics.has(actor, "u")
@@ -37,10 +37,10 @@ def connected(address: str, line: int, dialect: Dialect = JSON) -> Actor:
 
 
 def test_an_audience_is_who_can_take_a_message_by_encoding() -> None:
-    topics = Topics()
+    topics = Topics(9)
     ann, bob, cat = connected("@(a)", 1), connected("@(b)", 2, PACKED), connected("@(c)", 3)
     for actor in (ann, bob, cat, Actor("@(away)")):
-        topics.add(actor, "t", durable=True)
+        topics.add(actor, "t", "me", durable=True)
     assert cat.connection is not None
     cat.connection.paused = True
     packed, text = topics.audiences("t")
@@ -50,11 +50,11 @@ def test_an_audience_is_who_can_take_a_message_by_encoding() -> None:
 
 
 def test_an_audience_is_the_same_object_until_something_changes() -> None:
-    topics, ann, bob = Topics(), connected("@(a)", 1), connected("@(b)", 2)
-    topics.add(ann, "t", durable=True)
+    topics, ann, bob = Topics(9), connected("@(a)", 1), connected("@(b)", 2)
+    topics.add(ann, "t", "me", durable=True)
     first = topics.audiences("t")[1].lines
     assert topics.audiences("t")[1].lines is first
-    topics.add(bob, "t", durable=False)
+    topics.add(bob, "t", "me", durable=False)
     assert topics.audiences("t")[1].lines == [1, 2]
     assert bob.connection is not None
     bob.connection.paused = True
@@ -72,31 +72,31 @@ def test_an_audience_is_the_same_object_until_something_changes() -> None:
 
 
 def test_a_topic_without_subscribers_is_forgotten() -> None:
-    topics, actor, other = Topics(), Actor("@(a)"), Actor("@(b)")
+    topics, actor, other = Topics(9), Actor("@(a)"), Actor("@(b)")
     for one in (actor, other):
-        topics.add(one, "t", durable=False)
+        topics.add(one, "t", "me", durable=False)
     name = subscription_id("@(a)", "t")
     assert topics.remove(actor, name) == []
     assert list(topics.subscribers("t")) == [other]
     assert topics.remove(other, subscription_id("@(b)", "t")) == []
-    assert topics.count == 0
+    assert topics.shares.count == 0
     assert vars(topics)["_by_topic"] == {}
 
 
 def test_leaving_ends_what_is_not_durable() -> None:
-    topics, actor = Topics(), Actor("@(a)")
-    topics.add(actor, "brief", durable=False)
-    topics.add(actor, "lasting", durable=True)
+    topics, actor = Topics(9), Actor("@(a)")
+    topics.add(actor, "brief", "me", durable=False)
+    topics.add(actor, "lasting", "me", durable=True)
     topics.leave(actor)
     assert list(actor.subscriptions.values()) == ["lasting"]
     assert topics.clear(actor) == [forget(subscription_id("@(a)", "lasting"))]
-    assert topics.count == 0
+    assert topics.shares.count == 0
 
 
 def test_a_subscription_comes_back_from_the_store_as_it_was() -> None:
-    stored = store(Actor("@(a)"), "t")
+    stored = store(Actor("@(a)"), "t", "me")
     assert (stored.kind, stored.key) == ("subscription", subscription_id("@(a)", "t"))
     record = restored(stored.value)
     assert record is not None
-    assert (record.actor, record.topic) == ("@(a)", "t")
+    assert (record.actor, record.topic, record.account) == ("@(a)", "t", "me")
     assert restored(b"[]") is None

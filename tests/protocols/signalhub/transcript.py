@@ -45,6 +45,7 @@ from wireloom.wire.session import (
 )
 
 HUB = "@(cloudflare/signal-hub)"
+PEER = "192.0.2.1:1"
 BEGIN_MS = 1_739_731_000_000
 SECRET = b"0123456789abcdef0123456789abcdef"
 UNLIMITED: dict[str, Any] = dict.fromkeys(
@@ -95,16 +96,19 @@ class Transcript:
 
     def client(self, address: str, **more: Any) -> "Client":
         """A client that has connected; its welcome was heard."""
-        client = self.stranger(address, packed=more.pop("packed", False))
+        peer = more.pop("peer", PEER)
+        client = self.stranger(address, packed=more.pop("packed", False), peer=peer)
         client.connects(**more)
         client.hears("hub:connected")
         return client
 
-    def stranger(self, address: str, *, packed: bool = False, token: str | None = None) -> "Client":
+    def stranger(
+        self, address: str, *, packed: bool = False, token: str | None = None, peer: str = PEER
+    ) -> "Client":
         """A client that has said nothing yet."""
         client = Client(self, next(self.lines), address, packed=packed)
         self.clients[client.line] = client
-        self.happens(Opened(client.line, "192.0.2.1:1", token=token))
+        self.happens(Opened(client.line, peer, token=token))
         return client
 
     def happens(self, event: Event) -> None:

@@ -62,6 +62,7 @@ ADDRESS_PATTERN: Final = r"\A@\([^\x00-\x1f\x7f-\x9f\u2028\u2029]+\)\Z"
 """An actor's address: anything printable in `@(…)`; control characters and line ends would
 forge lines in logs (R24)."""
 
+MAX_TOPIC_SIZE: Final = 256
 TOPIC_PATTERN: Final = r"\A[a-zA-Z0-9/_-]{1,256}\Z"
 
 APPLICATION_TYPE_PATTERN: Final = r"\A(?!hub:)(?s:.+)\Z"
@@ -136,6 +137,13 @@ MIN_SECRET_SIZE: Final = 16
 MAX_ADDRESS_SIZE: Final = 512
 """Bytes of an address, written as JSON, that a hub keeps or puts into a frame (R43)."""
 
+MAX_NAME_SIZE: Final = 256
+"""Characters of an application's type, a `traceId`, a capability or a token that a hub takes: as
+many as a topic may have (R54)."""
+
+MAX_CAPABILITIES: Final = 64
+"""Capabilities that a hub takes of one client or actor: each is an entry in its index (R54)."""
+
 MAX_REGISTRATION_SIZE: Final = 8_192
 """Bytes of one registration, written as JSON: a page of 100 still fits into a frame (R43)."""
 
@@ -144,27 +152,35 @@ MAX_SUBSCRIPTIONS: Final = 100
 """Of one actor (R43)."""
 
 MAX_ALL_SUBSCRIPTIONS: Final = 100_000
-"""Of all actors together (R43)."""
+MAX_REGISTRATIONS_SIZE: Final = 268_435_456
+"""Of all actors together; the latter in bytes, 5 KiB for each of the most there may be (R43)."""
 
 RENEWAL_STEP_MS: Final = 10_000
 """Heartbeats renew a registration once in this time at most (R47)."""
 
 MAX_QUEUED: Final = 100
-"""Messages that wait for one actor (R38)."""
+"""Messages of one sender that wait for one actor; of all senders, twice as many (R38)."""
 
 MAX_ALL_QUEUED: Final = 100_000
 MAX_QUEUED_SIZE: Final = 67_108_864
-"""Messages that wait for all actors together, and the bytes of their payloads (R38)."""
+"""Messages and reports that wait for all actors together, and the bytes that they take (R38)."""
+
+MAX_TTL_MS: Final = 86_400_000
+"""How long a message may wait, whatever its lifetime: a day, as long as a token is good (R52)."""
 
 MAX_REPORTS: Final = 100
 REPORT_MS: Final = 3_600_000
 """How many failures the hub keeps for a sender that is away, and how long (R39)."""
 
 MAX_BROADCASTS: Final = 100
-"""Queued broadcasts that are under way at the same time (R41)."""
+MAX_BROADCASTS_SIZE: Final = 67_108_864
+"""Messages to many that are under way at the same time, and the bytes that they take (R53)."""
 
-BROADCAST_PAUSE_MS: Final = 10
-"""Between two slices of a queued broadcast, so that others get their turn (R41)."""
+SLICE_SIZE: Final = 4_194_304
+SLICE_COUNT: Final = 2_048
+SLICE_PAUSE_MS: Final = 4
+"""Bytes and recipients that a message to many may reach in one turn, and the time until its next
+slice, so that others get their turn (R53)."""
 
 PAUSE_THRESHOLD: Final = 1_000
 RESUME_THRESHOLD: Final = 500
@@ -184,7 +200,13 @@ DURABLE_MS: Final = 86_400_000
 
 SEEN_MS: Final = 60_000
 SEEN_MAX: Final = 10_000
-"""How long, and for how many messages, a hub remembers its answer (R35)."""
+SEEN_SIZE: Final = 8_388_608
+"""How long, for how many messages and in how many bytes, a hub remembers its answers (R35)."""
+
+SEARCH_STEPS: Final = 8_192
+MAX_SEARCHES: Final = 1_000
+"""Pieces of patterns that all searches look for in one turn, some two milliseconds, and searches
+that may be under way (R53)."""
 
 OUTBOUND_QUEUE_FULL: Final = "outbound_queue_full"
 """Why a hub pauses a client."""

@@ -36,9 +36,11 @@ from wireloom.protocols.signalhub.roster import Connection
 from wireloom.wire import session
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import Conclude, WakeAt
+from wireloom.wire.shares import Shares
 
 PARCELS_TIMER: Final = "parcels"
 REPORTS_TIMER: Final = "reports"
+FLUSH_TIMER: Final = "flush"
 
 _FORWARDED: Final = Outcome.FORWARDED
 _DELIVERED: Final = DeliveryStatus.DELIVERED
@@ -53,8 +55,10 @@ class Delivery:
     """Point to point."""
 
     def __init__(self, desk: Desk, directory: Directory) -> None:
-        self.mailboxes = Mailboxes(desk.settings)
-        self.reports = Reports(desk.settings)
+        self.waiting = Shares(desk.settings.max_all_queued, desk.settings.max_queued_size)
+        self.mailboxes = Mailboxes(desk.settings, self.waiting)
+        self.reports = Reports(desk.settings, self.waiting)
+        self._boxes = self.mailboxes.boxes
         self._desk = desk
         self._directory = directory
         self._express = Express(desk.written[True], desk.id_head)
@@ -69,7 +73,7 @@ class Delivery:
         if registration is None:
             return self._unknown(connection, message)
         there = registration.owner.connection
-        if there is None or there.paused:
+        if there is None or there.paused or target in self._boxes:
             return self._queue(connection, message)
         try:
             voice = connection.voice(message)
@@ -93,18 +97,22 @@ class Delivery:
         self._desk.out.extend(report.forget() for report in reports)
 
     def flush_address(self, address: str) -> None:
-        """Delivers all that waits for an address, if its actor can take it."""
+        """Delivers what waits for an address, if its actor can take it: a slice now (R53)."""
         desk = self._desk
         registration = self._directory.find(address, desk.now_ms)
         there = None if registration is None else registration.owner.connection
         if registration is None or there is None or there.paused:
             return
-        parcels = self.mailboxes.empty(address)
-        for parcel in parcels:
+        parcels = []
+        while desk.budget.left(desk.now_ms) > 0 and (parcel := self.mailboxes.take(address)):
+            parcels.append(parcel)
             if parcel.deadline_ms < desk.now_ms or not self._hand_over(parcel, registration, there):
                 self._give_up(parcel)
         # Last, all together: nothing that is sent has to wait for it.
         desk.out.extend(parcel.forget() for parcel in parcels)
+        if address in self._boxes:
+            at_ms = desk.now_ms + desk.settings.slice_pause_ms
+            desk.out.append(WakeAt((FLUSH_TIMER, address), at_ms))
 
     def expire_parcels(self, address: str) -> None:
         """Gives up what has waited too long for an address."""
@@ -170,14 +178,14 @@ class Delivery:
 
     def _queue(self, connection: Connection, message: Send) -> Conclude:
         desk = self._desk
-        parcel = _parcel(connection, message)
+        parcel = self._parcel(connection, message)
         if parcel.deadline_ms < desk.now_ms:
             return self._expired(connection, message)
         if not self.mailboxes.holds(parcel):
-            if not self.mailboxes.has_room(parcel):
+            stored = self.mailboxes.offer(parcel)
+            if stored is None:
                 return self._no_room(connection, message)
-            self.mailboxes.put(parcel)
-            desk.out.append(parcel.store())
+            desk.out.append(stored)
             self.watch_parcels(parcel.target)
         self._acknowledge(connection, connection.voice(message), message, DeliveryStatus.QUEUED)
         return Conclude(Outcome.QUEUED, None, connection.address)
@@ -193,6 +201,7 @@ class Delivery:
         desk.number += 1
         raw = letter.to(target.written[there.text], desk.number)
         desk.out.append(session.Send(there.line, raw, there.text, Outcome.FORWARDED))
+        desk.budget.spend(len(raw), desk.now_ms)
         desk.meter.add(1, desk.now_ms)
         return True
 
@@ -207,12 +216,11 @@ class Delivery:
 
     def _note(self, parcel: Parcel) -> None:
         desk = self._desk
-        until_ms = desk.now_ms + desk.settings.report_ms
-        report = parcel.report(until_ms)
-        dropped = self.reports.put(report)
-        if report not in dropped:
-            desk.out.append(report.store())
-        desk.out.extend(one.forget() for one in dropped if one is not report)
+        report = parcel.report(desk.now_ms + desk.settings.report_ms)
+        oldest = self.reports.put(report)
+        desk.out.append(report.store())
+        if oldest is not None:
+            desk.out.append(oldest.forget())
         self.watch_reports(parcel.owner)
 
     def _time_out(self, connection: Connection, about: Parcel | Report) -> None:
@@ -259,19 +267,19 @@ class Delivery:
         text = "Too many messages wait for the actor"
         return self._desk.full(connection, message, text, Detail.QUEUE_FULL)
 
-
-def _parcel(connection: Connection, message: Send) -> Parcel:
-    """What waits of a send; a lifetime that is not given is that of every send (R10)."""
-    inner = message.payload.message
-    ttl = message.ttl if isinstance(message.ttl, int) else SEND_TTL_MS
-    return Parcel(
-        id=message.id,
-        sender=connection.name(message),
-        owner=connection.address,
-        target=message.payload.target_address,
-        ask=message.is_ask,
-        type=inner.type,
-        payload=_write(inner.payload),
-        metadata=noted(message.metadata),
-        deadline_ms=message.timestamp + ttl,
-    )
+    def _parcel(self, connection: Connection, message: Send) -> Parcel:
+        """What waits of a send, for as long as it wants (R10) and the hub grants (R52)."""
+        inner, settings = message.payload.message, self._desk.settings
+        ttl = message.ttl if isinstance(message.ttl, int) else SEND_TTL_MS
+        return Parcel(
+            id=message.id,
+            sender=connection.name(message),
+            owner=connection.address,
+            target=message.payload.target_address,
+            ask=message.is_ask,
+            type=inner.type,
+            payload=_write(inner.payload),
+            metadata=noted(message.metadata),
+            deadline_ms=min(message.timestamp + ttl, self._desk.now_ms + settings.max_ttl_ms),
+            account=connection.account,
+        )

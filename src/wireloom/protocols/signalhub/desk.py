@@ -16,7 +16,7 @@ from wireloom.protocols.signalhub.lifecycle import (
     RateLimitedPayload,
     UnauthorizedPayload,
 )
-from wireloom.protocols.signalhub.limits import Bucket, Meter, Seen
+from wireloom.protocols.signalhub.limits import Bucket, Budget, Meter, Seen
 from wireloom.protocols.signalhub.messages import (
     Error,
     MessageTooLarge,
@@ -52,6 +52,7 @@ class Desk:
         self.roster = Roster(settings)
         self.seen = Seen(settings)
         self.meter = Meter()
+        self.budget = Budget(settings.slice_size, settings.slice_pause_ms)
         self.slow: Counter[str] = Counter()
         """How often a slow reader was cut off, by its address."""
         self.prefix = f"{digest:.8}-{digest[8:12]}-8{digest[12:15]}-8{digest[15:18]}-"

@@ -99,9 +99,14 @@ _write: Final = msgspec.json.Encoder().encode
 _pack: Final = msgspec.msgpack.Encoder().encode
 
 
+def exact(raw: bytes) -> bytes:
+    """The same bytes without the room that the encoder leaves behind them, to be kept for long."""
+    return bytes(memoryview(raw))
+
+
 def written(text: str) -> Written:
     """`text` in both encodings."""
-    return _pack(text), _write(text)
+    return exact(_pack(text)), exact(_write(text))
 
 
 _JSON_TAIL: Final = (

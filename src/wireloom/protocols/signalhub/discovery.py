@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from msgspec import UNSET
+from msgspec import UNSET, Raw
 
 from wireloom.protocols.signalhub import addresses
 from wireloom.protocols.signalhub.constants import (
@@ -15,18 +15,23 @@ from wireloom.protocols.signalhub.constants import (
 )
 from wireloom.protocols.signalhub.delivery import Delivery
 from wireloom.protocols.signalhub.desk import Desk
-from wireloom.protocols.signalhub.directory import Directory, Record, Registration, size
-from wireloom.protocols.signalhub.envelope import ActorRegistration
+from wireloom.protocols.signalhub.dialects import JSON, exact
+from wireloom.protocols.signalhub.directory import (
+    Directory,
+    Record,
+    Registration,
+    Shown,
+    answered,
+    size,
+)
 from wireloom.protocols.signalhub.exchange import (
     ActorListPayload,
-    DiscoveredPayload,
     RegisteredPayload,
     RenewedPayload,
 )
 from wireloom.protocols.signalhub.messages import (
     ActorList,
     Discover,
-    Discovered,
     ListActors,
     Register,
     Registered,
@@ -35,6 +40,7 @@ from wireloom.protocols.signalhub.messages import (
     Unregister,
 )
 from wireloom.protocols.signalhub.roster import Actor, Connection
+from wireloom.protocols.signalhub.search import Searches
 from wireloom.protocols.signalhub.topics import Topics
 from wireloom.wire.outcome import Reason
 from wireloom.wire.session import Conclude, WakeAt
@@ -51,6 +57,7 @@ class Discovery:
         self.directory = directory
         self._topics = topics
         self._delivery = delivery
+        self.searches = Searches(desk, directory)
 
     def handle_register(self, connection: Connection, message: Register) -> Conclude:
         """Registers an address for the client's actor, and delivers what waits there."""
@@ -60,14 +67,14 @@ class Discovery:
         slowed = desk.slowed(connection, message, connection.allowance.registrations)
         if slowed:
             return slowed
-        if not self._has_room(connection.actor, address):
-            text = "No more registrations are taken"
-            return desk.full(connection, message, text, Detail.LIMIT_REACHED)
         record = self._record(connection, message)
         if size(record.shown) > MAX_REGISTRATION_SIZE:
             return desk.too_large(
                 connection, size(record.shown), message.id, to=connection.name(message)
             )
+        if not self._has_room(connection.actor, record):
+            text = "No more registrations are taken"
+            return desk.full(connection, message, text, Detail.LIMIT_REACHED)
         raw = self._register(connection, record, message)
         self._delivery.flush_address(address)
         return desk.done(connection, message, raw)
@@ -85,13 +92,7 @@ class Discovery:
     def handle_discover(self, connection: Connection, message: Discover) -> Conclude:
         """Answers with the actors whose addresses match a pattern."""
         slowed = self._desk.slowed(connection, message, connection.allowance.searches)
-        if slowed:
-            return slowed
-        limit = MAX_PAGE if message.payload.limit is UNSET else message.payload.limit
-        found = self.directory.search(message.payload.pattern, limit + 1)
-        payload = DiscoveredPayload(actors=tuple(found[:limit]), has_more=len(found) > limit)
-        self._desk.answer(connection, message, Discovered, payload)
-        return connection.accepted
+        return slowed or self.searches.begin(connection, message)
 
     def handle_list_actors(self, connection: Connection, message: ListActors) -> Conclude:
         """Answers with one page of all actors."""
@@ -103,7 +104,7 @@ class Discovery:
         limit = MAX_PAGE if asked.limit is UNSET else asked.limit
         total = len(self.directory)
         payload = ActorListPayload(
-            actors=tuple(self.directory.page(offset, limit)),
+            actors=answered(self.directory.page(offset, limit), text=connection.text),
             total=total,
             offset=offset,
             limit=limit,
@@ -185,22 +186,20 @@ class Discovery:
         own = connection.address
         return not settings.auth or address == own or address.startswith(f"{own[:-1]}/")
 
-    def _has_room(self, actor: Actor, address: str) -> bool:
-        settings = self._desk.settings
-        if address in actor.registrations:
-            return True
-        return len(actor.registrations) < settings.max_registrations and (
-            self.directory.get(address) is not None or len(self.directory) < settings.max_actors
-        )
+    def _has_room(self, actor: Actor, record: Record) -> bool:
+        is_new = record.shown.actor_address not in actor.registrations
+        if is_new and len(actor.registrations) >= self._desk.settings.max_registrations:
+            return False
+        return self.directory.has_room(record)
 
     def _record(self, connection: Connection, message: Register) -> Record:
         desk, asked = self._desk, message.payload
         before = self.directory.find(asked.actor_address, desk.now_ms)
         seconds = DEFAULT_TTL_SECONDS if asked.ttl_seconds is UNSET else asked.ttl_seconds
-        shown = ActorRegistration(
+        shown = Shown(
             actor_address=asked.actor_address,
             capabilities=asked.capabilities,
-            metadata=asked.metadata,
+            metadata=Raw(exact(JSON.write(asked.metadata))),
             connection_id=connection.id,
             registered_at=desk.now_ms,
             expires_at=desk.now_ms + seconds * _SECOND_MS,
@@ -213,6 +212,7 @@ class Discovery:
             ttl_ms=seconds * _SECOND_MS,
             token=self.directory.token(asked.actor_address, desk.next_id()),
             on_heartbeat=wish is not UNSET and wish.renew_on_heartbeat is True,
+            account=connection.account,
         )
 
     def _register(self, connection: Connection, record: Record, message: Register) -> bytes:

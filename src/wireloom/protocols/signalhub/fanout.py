@@ -1,7 +1,7 @@
 """Messages to many: to the subscribers of a topic, or to all registered actors."""
 
-from collections import deque
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -26,20 +26,19 @@ from wireloom.protocols.signalhub.messages import (
     Unsubscribe,
 )
 from wireloom.protocols.signalhub.roster import Actor, Connection
-from wireloom.protocols.signalhub.topics import Audience, Topics, forget, store, subscription_id
-from wireloom.wire.outcome import Outcome
-from wireloom.wire.session import Conclude, Send, Spread, WakeAt
+from wireloom.protocols.signalhub.slices import (
+    BROADCASTS,
+    Broadcasting,
+    Group,
+    Publishing,
+    Slices,
+    spread,
+)
+from wireloom.protocols.signalhub.topics import Topics, forget, store, subscription_id
+from wireloom.wire.session import Conclude
 
-BROADCAST_TIMER: Final = "broadcast"
-
-
-class Job(NamedTuple):
-    """A broadcast that is under way."""
-
-    forwarding: Forwarding
-    targets: deque[Registration]
-    ends_ms: int | None
-    """When its lifetime is over."""
+_HEAD_SIZE: Final = 128
+"""Bytes of a frame for one of many before its sender, and of an address of the usual length."""
 
 
 class Fanout:
@@ -49,21 +48,21 @@ class Fanout:
         self._desk = desk
         self._directory = directory
         self._topics = topics
-        self._jobs: deque[Job] = deque()
-        self.pending = 0
-        """Recipients that queued broadcasts have still to reach."""
+        self.slices = Slices(desk)
+        self._queues = self.slices.queues
+        self._at_once = desk.settings.slice_count
 
     def handle_subscribe(self, connection: Connection, message: Subscribe) -> Conclude:
         """Adds a subscription; the same one again changes nothing but its durability."""
         desk, actor, topic = self._desk, connection.actor, message.payload.topic
-        if not self._topics.has(actor, topic) and not self._has_room(connection):
+        if not self._topics.has(actor, topic) and not self._has_room(connection, topic):
             text = "No more subscriptions are taken"
             return desk.full(connection, message, text, Detail.LIMIT_REACHED)
         durable = message.payload.durable is True
         name = subscription_id(actor.address, topic)
-        was_durable = self._topics.add(actor, topic, durable=durable)
+        was_durable = self._topics.add(actor, topic, connection.account, durable=durable)
         if durable and not was_durable:
-            desk.out.append(store(actor, topic))
+            desk.out.append(store(actor, topic, connection.account))
         elif was_durable and not durable:
             desk.out.append(forget(name))
         payload = SubscribedPayload(topic=topic, subscription_id=name)
@@ -82,13 +81,13 @@ class Fanout:
         desk, topic = self._desk, message.payload.topic
         if is_reserved(message.payload.message):
             return desk.forbid(connection, message, "publish", "types of the hub are its own")
-        subscribers = self._topics.subscribers(topic)
-        count = 0
-        if subscribers:
-            forwarding = self._forwarding(
-                connection, message, {"publication": True, "topic": topic}
-            )
-            count = self._publish(forwarding, topic)
+        count: int | None = 0
+        if self._topics.subscribers(topic):
+            notes = {"publication": True, "topic": topic}
+            count = self._publish(connection, message, self._forwarding(connection, message, notes))
+        if count is None:
+            text = "Too many messages to many are under way"
+            return desk.full(connection, message, text, Detail.QUEUE_FULL)
         payload = PublishedPayload(topic=topic, subscriber_count=count)
         raw = desk.answer(connection, message, Published, payload)
         desk.seen.remember(connection.address, message.id, raw)
@@ -102,46 +101,17 @@ class Fanout:
         slowed = desk.slowed(connection, message, connection.allowance.broadcasts)
         if slowed:
             return slowed
-        targets = self._directory.selected(
-            _capability(message), self._excluded(connection, message)
-        )
-        job = Job(
-            self._forwarding(connection, message, {"broadcast": True}),
-            deque(targets),
-            expires_ms(message),
-        )
-        if len(targets) <= desk.settings.sync_broadcast_max:
-            delivered = self._slice(job, len(targets))
-            counts = (delivered, 0, len(targets) - delivered)
-        elif len(self._jobs) >= desk.settings.max_broadcasts:
-            text = "Too many broadcasts are under way"
+        targets = self._directory.selected(_capability(message))
+        if message.payload.exclude_self is True:
+            without = self._excluded(connection, message)
+            targets = [one for one in targets if one.owner is not without and one is not without]
+        forwarding = self._forwarding(connection, message, {"broadcast": True})
+        job = Broadcasting(forwarding, targets, connection.account, expires_ms(message))
+        counts = self._broadcast(job, targets)
+        if counts is None:
+            text = "Too many messages to many are under way"
             return desk.full(connection, message, text, Detail.QUEUE_FULL)
-        else:
-            counts = self._enqueue(job)
         return self._acknowledge(connection, message, counts)
-
-    def advance(self, count: int | None = None) -> None:
-        """Takes queued broadcasts one slice further.
-
-        Args:
-            count: Recipients; as many as are delivered to at once, if nothing is said.
-        """
-        count = count or self._desk.settings.sync_broadcast_max
-        while self._jobs and count > 0:
-            job = self._jobs[0]
-            reached = min(count, len(job.targets))
-            self._slice(job, reached)
-            count -= reached
-            self.pending -= reached
-            if not job.targets:
-                self._jobs.popleft()
-        if self._jobs:
-            self._wake()
-
-    def finish(self) -> None:
-        """Takes all queued broadcasts to their end."""
-        if self.pending:
-            self.advance(self.pending)
 
     def _forwarding(
         self, connection: Connection, message: Publish | Broadcast, notes: dict[str, Any]
@@ -151,55 +121,57 @@ class Fanout:
         about = replace(about, correlation_id=message.id)
         return Forwarding(self._desk, connection.voice(message), about)
 
-    def _publish(self, forwarding: Forwarding, topic: str) -> int:
-        """Passes a publication on; gives how many get it."""
+    def _publish(
+        self, connection: Connection, message: Publish, forwarding: Forwarding
+    ) -> int | None:
+        """Passes a publication on; gives how many get it, None if there is no room for it.
+
+        Nothing overtakes an earlier publication of the same topic that is under way.
+        """
+        desk, topic = self._desk, message.payload.topic
         packed, written = self._topics.audiences(topic)
-        count = self._spread(forwarding, written, text=True)
-        count += self._spread(forwarding, packed, text=False)
-        self._desk.meter.add(count, self._desk.now_ms)
-        return count
-
-    def _spread(self, forwarding: Forwarding, audience: Audience, *, text: bool) -> int:
-        """Sends it to an audience of one encoding; to nobody if that cannot carry it."""
-        lines, addresses = audience
-        letter = forwarding.letter(text=text) if lines else None
-        if letter is None:
-            return 0
-        desk = self._desk
-        frames = letter.to_each(addresses, desk.number + 1)
-        desk.number += len(frames)
-        desk.out.append(Spread(lines, frames, text, Outcome.FORWARDED))
-        return len(frames)
-
-    def _slice(self, job: Job, count: int) -> int:
-        """Delivers to the next recipients of a broadcast; gives how many got it."""
-        desk = self._desk
-        first = desk.number
-        expired = job.ends_ms is not None and job.ends_ms < desk.now_ms
-        for _ in range(count):
-            target = job.targets.popleft()
-            there = target.owner.connection
-            if there is None or there.paused or expired:
-                continue
-            letter = job.forwarding.letter(text=there.text)
+        letter = forwarding.letter(text=True) if written.lines else None
+        other = forwarding.letter(text=False) if packed.lines else None
+        count = size = 0
+        if letter is not None:
+            count = len(written.lines)
+            size = count * (len(letter.tail) + _HEAD_SIZE)
+        if other is not None:
+            count += len(packed.lines)
+            size += len(packed.lines) * (len(other.tail) + _HEAD_SIZE)
+        if (
+            count <= self._at_once
+            and topic not in self._queues
+            and desk.budget.take(size, desk.now_ms)
+        ):
             if letter is not None:
-                desk.number += 1
-                raw = letter.to(target.written[there.text], desk.number)
-                desk.out.append(Send(there.line, raw, there.text, Outcome.FORWARDED))
-        desk.meter.add(desk.number - first, desk.now_ms)
-        return desk.number - first
+                spread(desk, letter, written, text=True)
+            if other is not None:
+                spread(desk, other, packed, text=False)
+            return count
+        ends_ms = expires_ms(message)
+        jobs = [
+            Publishing(self._topics, topic, group, connection.account, ends_ms)
+            for group in (Group(letter, written, text=True), Group(other, packed, text=False))
+            if group.letter is not None
+        ]
+        return count if self.slices.offer(jobs) else None
 
-    def _enqueue(self, job: Job) -> tuple[int, int, int]:
-        reachable = sum(one.owner.connection is not None for one in job.targets)
-        if not self._jobs:
-            self._wake()
-        self._jobs.append(job)
-        self.pending += len(job.targets)
-        return 0, reachable, len(job.targets) - reachable
-
-    def _wake(self) -> None:
+    def _broadcast(
+        self, job: Broadcasting, targets: Sequence[Registration]
+    ) -> tuple[int, int, int] | None:
+        """Delivers a broadcast, or lets it wait: how many have it, will get it, will not."""
         desk = self._desk
-        desk.out.append(WakeAt((BROADCAST_TIMER,), desk.now_ms + desk.settings.broadcast_pause_ms))
+        is_small = job.count <= desk.settings.sync_broadcast_max and BROADCASTS not in self._queues
+        if is_small and desk.budget.take(job.count * job.frame_size, desk.now_ms):
+            before = desk.number
+            job.reach(desk, 0, job.count)
+            delivered = desk.number - before
+            return delivered, 0, job.count - delivered
+        if not self.slices.offer([job]):
+            return None
+        reachable = sum(one.owner.connection is not None for one in targets)
+        return 0, reachable, job.count - reachable
 
     def _acknowledge(
         self, connection: Connection, message: Broadcast, counts: tuple[int, int, int]
@@ -217,16 +189,13 @@ class Fanout:
 
     def _excluded(self, connection: Connection, message: Broadcast) -> Actor | Registration | None:
         """Who is left out: the address that speaks or, for the client itself, all it has."""
-        if message.payload.exclude_self is not True:
-            return None
         name = connection.name(message)
         return connection.actor if name == connection.address else self._directory.get(name)
 
-    def _has_room(self, connection: Connection) -> bool:
-        settings = self._desk.settings
-        return (
-            len(connection.actor.subscriptions) < settings.max_subscriptions
-            and self._topics.count < settings.max_all_subscriptions
+    def _has_room(self, connection: Connection, topic: str) -> bool:
+        count = len(connection.actor.subscriptions)
+        return count < self._desk.settings.max_subscriptions and self._topics.has_room(
+            connection.account, topic
         )
 
 

@@ -79,7 +79,7 @@ class Forwarding:
     def __init__(self, desk: Desk, source: Written, about: Content) -> None:
         self._desk = desk
         self._source = source
-        self._about = about
+        self._about: Content | None = about
         self._letters: list[Letter | None] = [None, None]
 
     def letter(self, *, text: bool) -> Letter | None:
@@ -89,7 +89,15 @@ class Forwarding:
             known = self._letters[text] = self._fit_letter(_BY_TEXT[text]) or _UNFIT
         return known if known is not _UNFIT else None
 
+    def seal(self) -> int:
+        """Writes both letters and lets go of what they say; gives the size of the larger one."""
+        letters = [self.letter(text=text) for text in (False, True)]
+        self._about = None
+        return max(0 if letter is None else letter.size for letter in letters)
+
     def _fit_letter(self, dialect: Dialect) -> Letter | None:
+        if self._about is None:
+            return None
         try:
             made = dialect.letter(self._desk.id_head, self._source, self._about)
         except UNPORTABLE:

@@ -8,43 +8,57 @@ refuses in its own words. So the fast way accepts only what the codec would acce
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Meta, UnsetType
 
-from wireloom.protocols.signalhub import codec
+from wireloom.protocols.signalhub import codec, lengths
 from wireloom.protocols.signalhub.codec import LIST, SHALLOW_SIZE
+from wireloom.protocols.signalhub.constants import MAX_NAME_SIZE
 from wireloom.protocols.signalhub.dialects import Written
 from wireloom.protocols.signalhub.directory import Directory
-from wireloom.protocols.signalhub.exchange import PublishPayload, SendPayload
+from wireloom.protocols.signalhub.envelope import Inner
+from wireloom.protocols.signalhub.exchange import PublishPayload, SendMetadata, SendPayload
 from wireloom.protocols.signalhub.messages import Publish, Send
 from wireloom.protocols.signalhub.topics import Topics
 from wireloom.wire.fields import UUID_DIGITS, UUID_SHAPE
 from wireloom.wire.message import Message
 
 _FREQUENT: Final = (b'{"type":"hub:send",', b'{"type":"hub:publish",')
+_Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_SIZE)]
+
+
+class _Inner(Inner, frozen=True, kw_only=True):
+    type: _Name
 
 
 class _SendPayload(SendPayload, frozen=True, kw_only=True):
     target_address: str
+    message: _Inner
+
+
+class _SendMetadata(SendMetadata, frozen=True, kw_only=True):
+    trace_id: _Name | UnsetType = UNSET
 
 
 class _PublishPayload(PublishPayload, frozen=True, kw_only=True):
     topic: str
+    message: _Inner
 
 
 class KnownSend(Send, frozen=True, kw_only=True, tag="hub:send"):
-    """A send of which no text has been checked while it was read."""
+    """A send of which no text has been checked while it was read, but for lengths."""
 
     id: str
     from_: str
     to: str
     payload: _SendPayload
+    metadata: _SendMetadata | UnsetType = UNSET
 
 
 class KnownPublish(Publish, frozen=True, kw_only=True, tag="hub:publish"):
-    """A publish of which no text has been checked while it was read."""
+    """A publish of which no text has been checked while it was read, but for lengths."""
 
     id: str
     from_: str
@@ -83,7 +97,7 @@ class Intake:
             names: What the connection's actor may call itself.
 
         Raises:
-            WireError: If it is not a message.
+            WireError: If it is not a message, or one with texts that are too long (R54).
         """
         size = len(raw)
         if raw.startswith(_FREQUENT) and (
@@ -96,7 +110,9 @@ class Intake:
                     return message
             except codec.UNREADABLE:
                 pass  # the codec tells what is wrong, if anything is
-        return codec.decode(raw)
+        decoded = codec.decode(raw)
+        lengths.check(decoded)
+        return decoded
 
     def _is_sound(self, message: _Known, names: Mapping[str, Written]) -> bool:
         """Whether every text has its form."""

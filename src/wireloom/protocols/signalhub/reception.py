@@ -141,6 +141,7 @@ class Reception:
         connection = self._roster.lines.pop(line, None)
         if connection is not None:
             self._detach(connection)
+            connection.state = State.ENDED
 
     def forget_absent(self, address: str) -> None:
         """Ends the subscriptions of an actor that stayed away (R42)."""

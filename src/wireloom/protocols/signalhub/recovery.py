@@ -61,7 +61,9 @@ class Recovery:
         found = topics.restored(record.value)
         if found is None or self._is_own(found.actor):
             return False
-        self._reception.topics.add(self._desk.roster.actor(found.actor), found.topic, durable=True)
+        actor = self._desk.roster.actor(found.actor)
+        account = found.account or found.actor
+        self._reception.topics.add(actor, found.topic, account, durable=True)
         return True
 
     def _is_own(self, *names: str) -> bool:
@@ -72,7 +74,7 @@ class Recovery:
         found = mailboxes.restored(record)
         if not isinstance(found, Parcel):
             return False
-        self._delivery.mailboxes.put(found)
+        self._delivery.mailboxes.restore(found)
         self._delivery.watch_parcels(found.target)
         return True
 
@@ -80,7 +82,8 @@ class Recovery:
         found = mailboxes.restored(record)
         if not isinstance(found, Report):
             return False
-        dropped = self._delivery.reports.put(found)
-        self._desk.out.extend(one.forget() for one in dropped)
+        oldest = self._delivery.reports.put(found)
+        if oldest is not None:
+            self._desk.out.append(oldest.forget())
         self._delivery.watch_reports(found.owner)
         return True

@@ -9,6 +9,7 @@ from wireloom.protocols.signalhub.messages import Send
 from wireloom.protocols.signalhub.settings import HubSettings
 from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import Conclude, Line, Opened
+from wireloom.wire.shares import network
 
 _SEND = str(Send.__struct_config__.tag)
 
@@ -62,6 +63,7 @@ class Connection:
 
     __slots__ = (
         "accepted",
+        "account",
         "actor",
         "address",
         "allowance",
@@ -85,6 +87,8 @@ class Connection:
     def __init__(self, event: Opened, settings: HubSettings, name: str, now_ms: int) -> None:
         self.line = event.line
         self.token = event.token
+        self.account = network(event.peer)
+        """Whose share it takes what it keeps from: its actor's, if that was verified (R52)."""
         self.id = name
         self.state = State.OPENED
         self.speak(JSON)
@@ -130,6 +134,7 @@ class Roster:
         self.lines: dict[Line, Connection] = {}
         self.actors: dict[str, Actor] = {}
         self._allowances = Allowances(settings)
+        self._is_verified = settings.auth
 
     def actor(self, address: str) -> Actor:
         """The actor of this address."""
@@ -143,6 +148,8 @@ class Roster:
         actor = self.actor(address)
         actor.connection = connection
         connection.allowance = self._allowances.of(address)
+        if self._is_verified:
+            connection.account = address
         connection.identify(actor)
         return actor
 

@@ -20,13 +20,18 @@ from wireloom.protocols.signalhub.constants import (
     Detail,
     ErrorCode,
 )
-from wireloom.protocols.signalhub.delivery import PARCELS_TIMER, REPORTS_TIMER, Delivery
+from wireloom.protocols.signalhub.delivery import (
+    FLUSH_TIMER,
+    PARCELS_TIMER,
+    REPORTS_TIMER,
+    Delivery,
+)
 from wireloom.protocols.signalhub.desk import Desk
 from wireloom.protocols.signalhub.dialects import JSON, PACKED
 from wireloom.protocols.signalhub.directory import Directory
 from wireloom.protocols.signalhub.discovery import REGISTRATION_TIMER, Discovery
 from wireloom.protocols.signalhub.envelope import SharedMessage
-from wireloom.protocols.signalhub.fanout import BROADCAST_TIMER, Fanout
+from wireloom.protocols.signalhub.fanout import Fanout
 from wireloom.protocols.signalhub.intake import Intake, KnownPublish, KnownSend
 from wireloom.protocols.signalhub.integrity import check_fresh
 from wireloom.protocols.signalhub.lifecycle import QueueStatsResponsePayload
@@ -57,7 +62,9 @@ from wireloom.protocols.signalhub.reception import (
 from wireloom.protocols.signalhub.record import type_of
 from wireloom.protocols.signalhub.recovery import Recovery
 from wireloom.protocols.signalhub.roster import Connection, State
+from wireloom.protocols.signalhub.search import SEARCH_TIMER
 from wireloom.protocols.signalhub.settings import HubSettings
+from wireloom.protocols.signalhub.slices import SLICE_TIMER
 from wireloom.protocols.signalhub.topics import Topics
 from wireloom.wire import session
 from wireloom.wire.errors import ExpiredError, FutureError, StaleError, UnknownTypeError, WireError
@@ -105,8 +112,8 @@ class HubSession:
 
     def __init__(self, settings: HubSettings, boot: str) -> None:
         self._desk = desk = Desk(settings, boot)
-        self._directory = Directory(settings.secret)
-        self._topics = Topics()
+        self._directory = Directory(settings)
+        self._topics = Topics(settings.max_all_subscriptions)
         self._intake = Intake(settings.address, self._directory, self._topics)
         self._delivery = delivery = Delivery(desk, self._directory)
         self._discovery = discovery = Discovery(desk, self._directory, self._topics, delivery)
@@ -135,9 +142,11 @@ class HubSession:
             SLOW_TIMER: reception.cut_if_slow,
             ABSENT_TIMER: reception.forget_absent,
             REGISTRATION_TIMER: discovery.expire,
+            SEARCH_TIMER: discovery.searches.advance,
+            FLUSH_TIMER: delivery.flush_address,
             PARCELS_TIMER: delivery.expire_parcels,
             REPORTS_TIMER: delivery.expire_reports,
-            BROADCAST_TIMER: fanout.advance,
+            SLICE_TIMER: fanout.slices.advance,
         }
         self.slow = desk.slow
         """How often a slow reader was cut off, by its address."""
@@ -147,10 +156,15 @@ class HubSession:
         return {
             "connections": len(self._desk.roster.lines),
             "registrations": len(self._directory),
-            "subscriptions": self._topics.count,
+            "registration_bytes": self._directory.shares.size,
+            "subscriptions": self._topics.shares.count,
+            "subscription_bytes": self._topics.shares.size,
             "queued": self._delivery.mailboxes.count,
-            "queued_bytes": self._delivery.mailboxes.size,
-            "pending": self._fanout.pending,
+            "reports": self._delivery.reports.count,
+            "queued_bytes": self._delivery.waiting.size,
+            "seen_bytes": self._desk.seen.size,
+            "pending_bytes": self._fanout.slices.shares.size,
+            "pending": self._fanout.slices.pending,
         }
 
     def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
@@ -171,7 +185,7 @@ class HubSession:
             case TimerFired(timer=(str(name), *about)):
                 self._timers[name](*about)
             case Stopping():
-                self._fanout.finish()
+                self._fanout.slices.finish()
                 self._reception.stop()
         return out
 
@@ -317,7 +331,7 @@ class HubSession:
         desk, settings = self._desk, self._desk.settings
         desk.meter.add(0, desk.now_ms)
         payload = QueueStatsResponsePayload(
-            queue_depth=self._delivery.mailboxes.count + self._fanout.pending,
+            queue_depth=self._delivery.mailboxes.count + self._fanout.slices.pending,
             processing_rate=desk.meter.per_second,
             pause_threshold=settings.pause_threshold,
             resume_threshold=settings.resume_threshold,

@@ -43,6 +43,7 @@ class HubSettings(Message, frozen=True, kw_only=True):
     max_lines: Limit = constants.MAX_ACTORS
     max_actors: Limit = constants.MAX_ACTORS
     max_registrations: Limit = constants.MAX_REGISTRATIONS
+    max_registrations_size: Limit = constants.MAX_REGISTRATIONS_SIZE
     max_subscriptions: Limit = constants.MAX_SUBSCRIPTIONS
     max_all_subscriptions: Limit = constants.MAX_ALL_SUBSCRIPTIONS
     max_queued: Limit = constants.MAX_QUEUED
@@ -50,7 +51,10 @@ class HubSettings(Message, frozen=True, kw_only=True):
     max_queued_size: Limit = constants.MAX_QUEUED_SIZE
     max_reports: Limit = constants.MAX_REPORTS
     max_broadcasts: Limit = constants.MAX_BROADCASTS
+    max_broadcasts_size: Limit = constants.MAX_BROADCASTS_SIZE
     sync_broadcast_max: Limit = constants.SYNC_BROADCAST_MAX
+    slice_size: Limit = constants.SLICE_SIZE
+    slice_count: Limit = constants.SLICE_COUNT
     """How many, or how large; see the constants of the same names."""
 
     connect_ms: Limit = constants.CONNECT_TTL_MS
@@ -58,12 +62,14 @@ class HubSettings(Message, frozen=True, kw_only=True):
 
     heartbeat_interval_ms: Limit = constants.HEARTBEAT_INTERVAL_MS
     silence_ms: Limit = constants.SILENCE_MS
-    broadcast_pause_ms: Limit = constants.BROADCAST_PAUSE_MS
+    max_ttl_ms: Limit = constants.MAX_TTL_MS
+    slice_pause_ms: Limit = constants.SLICE_PAUSE_MS
     durable_ms: Limit = constants.DURABLE_MS
     report_ms: Limit = constants.REPORT_MS
     slow_ms: Limit = constants.SLOW_MS
     seen_ms: Limit = constants.SEEN_MS
     seen_max: Limit = constants.SEEN_MAX
+    seen_size: Limit = constants.SEEN_SIZE
 
     pause_threshold: Limit = constants.PAUSE_THRESHOLD
     resume_threshold: Limit = constants.RESUME_THRESHOLD
