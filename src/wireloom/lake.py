@@ -10,9 +10,10 @@ credentials that the pipeline takes too.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -23,7 +24,9 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from wireloom.roots import Root
 from wireloom.wire.visible import visible
 
+T = TypeVar("T")
 _PORTION: Final = 10_000
+_ONE: Final = "only one query at a time: SELECT … or WITH … SELECT …"
 _EXPLAIN: Final = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
 _READING: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 """What a query may be made of. DuckDB takes COPY, INSERT and the like in a WITH clause too."""
@@ -53,17 +56,23 @@ class Answer:
         self._cursor = cursor
         self.columns = [str(column[0]) for column in cursor.description or ()]
 
+    def portions(self) -> Iterator[list[tuple[Any, ...]]]:
+        """Some rows at a time.
+
+        Raises:
+            LakeError: If the query fails at a later row.
+        """
+        while portion := _asked(self._cursor, lambda: self._cursor.fetchmany(_PORTION)):
+            yield portion
+
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """One after the other.
 
         Raises:
             LakeError: If the query fails at a later row.
         """
-        try:
-            while portion := self._cursor.fetchmany(_PORTION):
-                yield from portion
-        except duckdb.Error as error:
-            raise LakeError(_told(error)) from None
+        for portion in self.portions():
+            yield from portion
 
 
 class Lake:
@@ -106,10 +115,7 @@ class Lake:
             LakeError: If it is not a query, or cannot be answered.
         """
         self._check(sql)
-        try:
-            return Answer(self._db.execute(sql, parameters))
-        except duckdb.Error as error:
-            raise LakeError(_told(error)) from None
+        return Answer(_asked(self._db, lambda: self._db.execute(sql, parameters)))
 
     def arrow(self, sql: str) -> pa.Table:
         """The same as one Arrow table.
@@ -118,10 +124,7 @@ class Lake:
             LakeError: As for `query`.
         """
         self._check(sql)
-        try:
-            return self._db.sql(sql).to_arrow_table()
-        except duckdb.Error as error:
-            raise LakeError(_told(error)) from None
+        return _asked(self._db, lambda: self._db.sql(sql).to_arrow_table())
 
     def rows(self, sql: str, *parameters: object) -> list[dict[str, object]]:
         """The rows that a query gives, as dictionaries."""
@@ -132,10 +135,9 @@ class Lake:
         found = _EXPLAIN.match(sql)
         query = sql[found.end() :] if found else sql
         try:
-            statements = self._db.extract_statements(query)
-            kinds = [statement.type.name for statement in statements]
+            kinds = [_kind(statement) for statement in self._db.extract_statements(query)]
             if kinds != ["SELECT"] or not self._only_reads(query):
-                raise LakeError("only one query at a time: SELECT … or WITH … SELECT …")
+                raise LakeError(_ONE)
         except duckdb.Error as error:
             raise LakeError(_told(error)) from None
 
@@ -163,6 +165,30 @@ class Lake:
             return f'"{name} files"'
         self._files += uris
         return f"read_parquet({_list(uris)}, hive_partitioning = false, union_by_name = true)"
+
+
+def _asked(db: duckdb.DuckDBPyConnection, ask: Callable[[], T]) -> T:
+    """What DuckDB answers. It looks for no signal meanwhile, so this thread does, for Ctrl-C.
+
+    Raises:
+        LakeError: If it gives no answer.
+    """
+    with ThreadPoolExecutor(1) as beside:
+        answer = beside.submit(ask)
+        try:
+            return answer.result()
+        except duckdb.Error as error:
+            raise LakeError(_told(error)) from None
+        except KeyboardInterrupt:
+            db.interrupt()
+            raise
+
+
+def _kind(statement: duckdb.Statement) -> str:
+    try:
+        return statement.type.name
+    except ValueError:  # the binding does not know all kinds
+        return "unknown"
 
 
 def _told(error: duckdb.Error) -> str:

@@ -2,6 +2,10 @@
 
 import io
 import json
+import signal
+import subprocess
+import sys
+import time
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -124,3 +128,51 @@ def test_an_answer_that_fails_at_a_row_is_one_sentence(tmp_path: Path) -> None:
     )
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit)
+
+
+@pytest.mark.parametrize(
+    ("query", "form"),
+    [
+        ("SELECT count(*) FROM range(10000000000000) a, range(9) b WHERE hash(a) = 7", "table"),
+        (
+            "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n FROM t) SELECT count(*) FROM t",
+            "csv",
+        ),
+        ("SELECT * FROM range(10000000000000)", "json"),
+    ],
+)
+def test_ctrl_c_ends_a_query_that_would_never_end(tmp_path: Path, query: str, form: str) -> None:
+    write(tmp_path / "tables")
+    script = (
+        "import wireloom.cli.sql, sys; from wireloom.cli.main import main\n"
+        "print('begins', file=sys.stderr, flush=True); main()"
+    )
+    command = [
+        sys.executable,
+        "-c",
+        script,
+        "sql",
+        query,
+        "--data",
+        str(tmp_path),
+        "--format",
+        form,
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stderr is not None
+        assert running.stderr.readline() == "begins\n"
+        time.sleep(2)
+        assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Traceback" not in said
+
+
+def test_a_long_answer_is_printed_in_portions(tmp_path: Path) -> None:
+    write(tmp_path / "tables")
+    lines = asked(tmp_path, "SELECT * FROM range(25000) t(n)").split()
+    assert lines.count("n") == 3
+    assert [int(line) for line in lines if line != "n"] == list(range(25_000))

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 import pyarrow.parquet as pq
+from rich.console import Console
 
 from wireloom.cli.data import data_option
 from wireloom.cli.tables import answering, lake, tables_option
@@ -74,26 +75,31 @@ def _text(value: Any) -> str:
 
 
 def _print_table(answer: Answer) -> None:
-    rows = list(answer.rows())
-    if answer.columns == PLAN:
-        _print_plans(rows)
-        return
-    numbers = [
-        name
-        for place, name in enumerate(answer.columns)
-        if any(_is_number(row[place]) for row in rows)
-    ]
-    grid = Grid(*answer.columns, right=numbers)
-    for row in rows:
-        grid.add(*map(text, row))
+    """A long answer is a table for each portion of it, so that it need not fit in memory."""
     shown = console()
-    grid.draw(shown)
-    if not rows:
+    empty = True
+    for rows in answer.portions():
+        empty = False
+        if answer.columns == PLAN:
+            _print_plans(shown, rows)
+        else:
+            _grid(answer.columns, rows).draw(shown)
+    if empty:
+        _grid(answer.columns, []).draw(shown)
         shown.print("no rows")
 
 
-def _print_plans(rows: list[tuple[Any, ...]]) -> None:
-    shown = console()
+def _grid(columns: list[str], rows: list[tuple[Any, ...]]) -> Grid:
+    numbers = [
+        name for place, name in enumerate(columns) if any(_is_number(row[place]) for row in rows)
+    ]
+    grid = Grid(*columns, right=numbers)
+    for row in rows:
+        grid.add(*map(text, row))
+    return grid
+
+
+def _print_plans(shown: Console, rows: list[tuple[Any, ...]]) -> None:
     for _, plan in rows:
         for part in str(plan).splitlines():
             shown.print(line(part), soft_wrap=True)
