@@ -158,7 +158,7 @@ def test_a_token_says_who_you_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     secret = tmp_path / "secret"
     secret.write_text("s" * 32)
     monkeypatch.setenv("WIRELOOM_SIGNALHUB_AUTH_SECRET_FILE", str(secret))
-    claims = tokens.Claims(sub="u", actor_id="a/ada", iat=int(time()) - 5)
+    claims = tokens.Claims(sub="u", actor_id="a/ada", iss="signal-hub", iat=int(time()) - 5)
     token = tmp_path / "token"
     token.write_text(tokens.create(claims, key=b"s" * 32) + "\n")
     with serving(tmp_path) as process:

@@ -57,21 +57,34 @@ def test_the_hub_has_the_address_that_is_configured() -> None:
 
 def test_who_may_sign_tokens(tmp_path: Path) -> None:
     shared = tmp_path / "secret"
-    shared.write_text("  s3cret\n")
+    shared.write_text(f"  {'s' * 32}\n")
+    shared.chmod(0o600)
     hub = hub_settings(HubSection(auth=Auth(secret_file=str(shared))), KNOWN)
-    assert (hub.auth, hub.token_secrets, hub.token_keys) == (True, (b"s3cret",), ())
+    assert (hub.auth, hub.token_secrets, hub.token_keys) == (True, (b"s" * 32,), ())
     hub = hub_settings(HubSection(auth=Auth(public_keys=("ab" * 32,))), KNOWN)
     assert hub.token_keys == (b"\xab" * 32,)
-    for auth, told in (
-        (Auth(), "neither"),
-        (Auth(public_keys=("xyz",)), "not hex"),
-        (Auth(secret_file=str(tmp_path / "missing")), "cannot be read"),
+
+
+@pytest.mark.parametrize("key", ["", "xyz", "ab" * 31, "ab" * 33, "é" * 64])
+def test_a_public_key_has_32_bytes(key: str) -> None:
+    with pytest.raises(ConfigError, match=r"is no Ed25519 public key; one has 32 bytes"):
+        hub_settings(HubSection(auth=Auth(public_keys=("ab" * 32, key))), KNOWN)
+
+
+def test_a_hub_does_not_start_with_a_secret_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="neither"):
+        hub_settings(HubSection(auth=Auth()), KNOWN)
+    short, open_ = tmp_path / "short", tmp_path / "open"
+    short.write_text("s3cret")
+    open_.write_text("s" * 32)
+    open_.chmod(0o666)
+    for path, told in (
+        (short, "has 6 bytes, and 32 are needed"),
+        (open_, "can be written by others"),
+        (tmp_path / "missing", "cannot be read"),
     ):
-        with pytest.raises(ConfigError, match=told):
-            hub_settings(HubSection(auth=auth), KNOWN)
-    shared.write_text("\n")
-    with pytest.raises(ConfigError, match="is empty"):
-        hub_settings(HubSection(auth=Auth(secret_file=str(shared))), KNOWN)
+        with pytest.raises(ConfigError, match=f"signalhub.auth.secret_file: .*{told}"):
+            hub_settings(HubSection(auth=Auth(secret_file=str(path))), KNOWN)
 
 
 def test_a_broker_trusts_what_clients_say_only_without_tls() -> None:
@@ -93,6 +106,10 @@ def test_the_secret_is_made_once_and_kept(tmp_path: Path) -> None:
     assert len(first) == 32
     assert secret(tmp_path) == first
     assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "secret").chmod(0o620)
+    with pytest.raises(NodeError, match="can be written by others"):
+        secret(tmp_path)
+    (tmp_path / "secret").chmod(0o600)
     (tmp_path / "secret").write_bytes(b"short")
     with pytest.raises(NodeError, match="is damaged"):
         secret(tmp_path)

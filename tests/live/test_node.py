@@ -227,7 +227,7 @@ def test_certificates_and_tokens(tmp_path: Path) -> None:
                 await client.recv()
             assert closed.value.rcvd is not None
             assert closed.value.rcvd.code == 4003
-        claims = tokens.Claims(sub="u", actor_id="a/ada", iat=int(time()) - 5)
+        claims = tokens.Claims(sub="u", actor_id="a/ada", iss="signal-hub", iat=int(time()) - 5)
         token = tokens.create(claims, key=b"s" * 32)
         async with at_hub(node.hub, "@(x/y)", token=token, ssl=nameless):
             pass

@@ -94,6 +94,17 @@ def test_files_that_are_no_use_are_named(tmp_path: Path) -> None:
         server_context(certificate, key, rubbish)
 
 
+def test_files_that_others_can_write_are_refused(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    certificate, key = authority.issue("server")
+    for path in (key, authority.path):
+        path.chmod(0o664)
+        with pytest.raises(TlsError, match=f"{path} can be written by others"):
+            server_context(certificate, key, authority.path)
+        path.chmod(0o600)
+    server_context(certificate, key, authority.path)
+
+
 def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_a_password(tmp_path: Path) -> None:
     certificate, key = Authority(tmp_path).issue("server")
     loaded = load_pem_private_key(key.read_bytes(), None)

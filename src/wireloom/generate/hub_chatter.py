@@ -14,6 +14,7 @@ from wireloom.protocols.signalhub.constants import (
     MAX_PAGE,
     PROTOCOL_VERSION,
     REQUEST_TTL_MS,
+    TOKEN_ISSUER,
     ContentType,
     DisconnectReason,
 )
@@ -227,7 +228,9 @@ class Chatter:
         return self._hub.said(cls, asked.from_, at, **more)
 
     def _credentials(self, actor: str, at: int) -> ConnectMetadata:
-        claims = Claims(sub=path(actor), actor_id=path(actor), iat=at // SECOND_US)
+        claims = Claims(
+            sub=path(actor), actor_id=path(actor), iss=TOKEN_ISSUER, iat=at // SECOND_US
+        )
         token = create(claims, key=self._issuer)
         return ConnectMetadata(
             protocol_version=PROTOCOL_VERSION,

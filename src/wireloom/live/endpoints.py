@@ -12,10 +12,12 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from wireloom.capture.private import LinkRefusedError, opener
-from wireloom.live.config import Address, ConfigError, EndpointSection, HubSection
+from wireloom.live import secret_files
+from wireloom.live.config import Address, Auth, ConfigError, EndpointSection, HubSection
 from wireloom.live.links.connection import LinkLimits
 from wireloom.live.links.door import BACKLOG
 from wireloom.live.metrics import Meters
+from wireloom.live.secret_files import SecretFileError
 from wireloom.live.tls import TlsError, server_context
 from wireloom.protocols.cthun.session import BrokerSession
 from wireloom.protocols.cthun.settings import BrokerSettings
@@ -23,6 +25,7 @@ from wireloom.protocols.signalhub import addresses
 from wireloom.protocols.signalhub.constants import HUB_ADDRESS
 from wireloom.protocols.signalhub.session import HubSession
 from wireloom.protocols.signalhub.settings import HubSettings
+from wireloom.wire.keys import PUBLIC_KEY_SIZE
 from wireloom.wire.session import Session
 
 SECRET_SIZE: Final = 32
@@ -83,14 +86,10 @@ def hub_settings(section: HubSection, known: bytes) -> HubSettings:
         "auth": auth is not None,
     }
     if auth is not None:
-        shared = None if auth.secret_file is None else _shared_secret(Path(auth.secret_file))
-        fixed["token_secrets"] = () if shared is None else (shared,)
-        try:
-            fixed["token_keys"] = tuple(bytes.fromhex(key) for key in auth.public_keys)
-        except ValueError:
-            raise ConfigError("signalhub.auth.public_keys are not hex") from None
-        if shared is None and not auth.public_keys:
+        if auth.secret_file is None and not auth.public_keys:
             raise ConfigError("signalhub.auth has neither secret_file nor public_keys")
+        fixed["token_secrets"] = _token_secrets(auth)
+        fixed["token_keys"] = tuple(_public_key(key) for key in auth.public_keys)
     return _settings(HubSettings, section.limits, fixed, "signalhub.limits")
 
 
@@ -112,13 +111,17 @@ def secret(data: Path) -> bytes:
     """
     path = data / "secret"
     try:
-        if not path.exists():
+        if path.exists():
+            secret_files.check_guarded(path)
+        else:
             made = path.with_suffix(".new")
             with open(made, "wb", opener=opener) as file:
                 file.write(secrets.token_bytes(SECRET_SIZE))
             made.rename(path)
         with open(path, "rb", opener=opener) as file:
             found = file.read()
+    except SecretFileError as error:
+        raise NodeError(f"{error}") from None
     except LinkRefusedError as error:
         raise NodeError(f"{error.strerror}") from None
     except OSError as error:
@@ -199,11 +202,23 @@ def _settings(
         raise ConfigError(f"{name} is wrong: {error}") from None
 
 
-def _shared_secret(path: Path) -> bytes:
+def _token_secrets(auth: Auth) -> tuple[bytes, ...]:
+    if auth.secret_file is None:
+        return ()
     try:
-        found = path.read_bytes().strip()
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
-    if not found:
-        raise ConfigError(f"{path} is empty")
-    return found
+        return (secret_files.shared_secret(Path(auth.secret_file)),)
+    except SecretFileError as error:
+        raise ConfigError(f"signalhub.auth.secret_file: {error}") from None
+
+
+def _public_key(text: str) -> bytes:
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if len(key) != PUBLIC_KEY_SIZE:
+        raise ConfigError(
+            f"signalhub.auth.public_keys: {text!r:.80} is no Ed25519 public key; "
+            f"one has {PUBLIC_KEY_SIZE} bytes, written as {2 * PUBLIC_KEY_SIZE} hex digits"
+        )
+    return key

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from wireloom.live.secret_files import SecretFileError, check_guarded
+
 
 class TlsError(Exception):
     """A certificate or key cannot be used; the text says which and why."""
@@ -23,12 +25,14 @@ def server_context(
             the session to decide.
 
     Raises:
-        TlsError: If a file cannot be read or is not what it should be.
+        TlsError: If a file cannot be read, is not what it should be, or can be written by others.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    for path in (certificate, key, *([client_authority] if client_authority else [])):
+    _check_readable(certificate)
+    for path in (key, *([client_authority] if client_authority else [])):
         _check_readable(path)
+        _check_guarded(path)
     try:
         context.load_cert_chain(certificate, key, password=_no_password)
     except (OSError, ValueError) as error:
@@ -61,6 +65,14 @@ def _check_readable(path: Path) -> None:
             pass
     except OSError as error:
         raise TlsError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _check_guarded(path: Path) -> None:
+    """Who can write the key or the authority's certificate, can be the server or any client."""
+    try:
+        check_guarded(path)
+    except SecretFileError as error:
+        raise TlsError(f"{error}") from None
 
 
 def _no_password() -> str:

@@ -208,7 +208,7 @@ def test_tokens_and_certificates(tmp_path: Path, content_type: ContentType) -> N
         "WIRELOOM_SIGNALHUB_TLS_KEY": str(key),
         "WIRELOOM_SIGNALHUB_AUTH_SECRET_FILE": str(secret),
     }
-    claims = tokens.Claims(sub="u", actor_id="a/ada", iat=int(time()) - 5)
+    claims = tokens.Claims(sub="u", actor_id="a/ada", iss="signal-hub", iat=int(time()) - 5)
     token = tokens.create(claims, key=b"s" * 32)
     tls = client_context(authority.path)
 

@@ -18,7 +18,7 @@ from wireloom.wire.outcome import Auth
 
 KEY = SigningKey(b"\7" * 32)
 OTHER = SigningKey(b"\x08" * 32)
-CLAIMS = Claims(sub="user-1", actor_id="browser/client-ui", iat=1)
+CLAIMS = Claims(sub="user-1", actor_id="browser/client-ui", iss="signal-hub", iat=1)
 
 
 def connect(token: Any) -> Connect:

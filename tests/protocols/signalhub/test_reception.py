@@ -23,6 +23,7 @@ def guarded(**more: Any) -> Transcript:
 
 def token(hub: Transcript, actor: str = "a/ada", key: Any = SECRET, **claims: Any) -> str:
     made = {"iat": hub.now_ms // 1000, "sub": "user", "actor_id": actor, **claims}
+    made.setdefault("iss", "signal-hub")
     return create(Claims(**made), key=key)
 
 
@@ -139,6 +140,10 @@ def test_a_token_of_the_connection_serves_a_connect_without_one() -> None:
         {"exp": 1},
         {"iat": 1},
         {"iss": "somebody"},
+        {"aud": "@(west/hub)"},
+        {"exp": 1e308},
+        {"exp": 10**400},
+        {"nbf": -1},
         {"actor_id": "\n"},
         {"actor_id": "x" * 600},
         {"actor_id": "cloudflare/signal-hub"},

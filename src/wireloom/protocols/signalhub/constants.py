@@ -119,6 +119,12 @@ REPLAY_WINDOW_MS: Final = 300_000
 """Messages older than this are refused as replays (R32)."""
 
 TOKEN_ISSUER: Final = "signal-hub"  # noqa: S105, an issuer's name is no password
+TOKEN_AUDIENCE: Final = "signal-hub"  # noqa: S105, nor is an audience's
+"""What `aud` of a token may say instead of the hub's address (R29)."""
+
+LAST_SECOND: Final = 253_402_300_799
+"""The end of the year 9999, in seconds since 1970: where calendars end."""
+
 TOKEN_MAX_AGE_S: Final = 86_400
 """Seconds after which a token is too old, whatever its `exp` says (R29)."""
 

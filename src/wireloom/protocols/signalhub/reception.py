@@ -182,6 +182,7 @@ class Reception:
                 now_ms=self._desk.now_ms,
                 secrets=settings.token_secrets,
                 public_keys=settings.token_keys,
+                hub=settings.address,
             )
             address = addresses.address(claims.actor_id)
             connection.ends_ms = _end_ms(claims)

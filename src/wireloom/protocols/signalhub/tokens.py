@@ -21,7 +21,10 @@ from msgspec import UNSET, Meta, UnsetType
 
 from wireloom.protocols.signalhub.constants import (
     BEARER,
+    HUB_ADDRESS,
+    LAST_SECOND,
     MAX_TOKEN_SIZE,
+    TOKEN_AUDIENCE,
     TOKEN_ISSUER,
     TOKEN_MAX_AGE_S,
 )
@@ -34,7 +37,8 @@ _PARTS: Final = 3
 _MS: Final = 1000
 
 Name = Annotated[str, Meta(min_length=1)]
-Seconds = int | float
+Seconds = Annotated[int, Meta(ge=0, le=LAST_SECOND)] | Annotated[float, Meta(ge=0, le=LAST_SECOND)]
+"""A time that a calendar has."""
 
 
 class Algorithm(StrEnum):
@@ -56,8 +60,11 @@ class Claims(Message, frozen=True, kw_only=True, rename="camel"):
     capabilities: tuple[str, ...] = ()
     """What the actor may do."""
 
-    iss: str = TOKEN_ISSUER
+    iss: str
     """Who made the token."""
+
+    aud: str | tuple[str, ...] | UnsetType = UNSET
+    """Whom it is for."""
 
     iat: Seconds
     """When it was made, in seconds since 1970."""
@@ -84,6 +91,7 @@ def verify(
     now_ms: int,
     secrets: Collection[bytes] = (),
     public_keys: Collection[bytes] = (),
+    hub: str = HUB_ADDRESS,
 ) -> Claims:
     """The claims of a token that is signed with one of the keys and holds now.
 
@@ -92,6 +100,7 @@ def verify(
         now_ms: The time.
         secrets: What HS256 tokens may be signed with.
         public_keys: Whose EdDSA tokens are taken.
+        hub: The address of the hub that is asked; a token may be for another one.
 
     Raises:
         ExpiredError: If it held once.
@@ -101,7 +110,7 @@ def verify(
     if not is_signed(jws, secrets=secrets, public_keys=public_keys):
         raise UnauthenticatedError("no known key signed the token")
     claims = take_claims(jws)
-    check_claims(claims, now_ms=now_ms)
+    check_claims(claims, now_ms=now_ms, hub=hub)
     return claims
 
 
@@ -151,8 +160,8 @@ def take_claims(jws: Jws) -> Claims:
         raise UnauthenticatedError(f"claims: {error}") from None
 
 
-def check_claims(claims: Claims, *, now_ms: int) -> None:
-    """Refuses claims of another issuer, and those that do not hold now.
+def check_claims(claims: Claims, *, now_ms: int, hub: str = HUB_ADDRESS) -> None:
+    """Refuses claims of another issuer or for another hub, and those that do not hold now.
 
     Raises:
         ExpiredError: If they held once.
@@ -160,6 +169,10 @@ def check_claims(claims: Claims, *, now_ms: int) -> None:
     """
     if claims.iss != TOKEN_ISSUER:
         raise UnauthenticatedError(f"issued by {claims.iss!r:.60}, not by {TOKEN_ISSUER}")
+    if claims.aud is not UNSET:
+        meant = (claims.aud,) if isinstance(claims.aud, str) else claims.aud
+        if hub not in meant and TOKEN_AUDIENCE not in meant:
+            raise UnauthenticatedError(f"the token is for {claims.aud!r:.60}, not for {hub}")
     if claims.iat * _MS > now_ms:
         raise UnauthenticatedError("the token was made in the future")
     if claims.nbf is not UNSET and claims.nbf * _MS > now_ms:
