@@ -11,7 +11,7 @@ ADA, BOB, CYD = "@(a/ada)", "@(b/bob)", "@(c/cyd)"
 
 
 def token(hub: Transcript, address: str) -> str:
-    claims = Claims(sub="u", actor_id=address, iat=hub.now_ms // 1000)
+    claims = Claims(iss="signal-hub", sub="u", actor_id=address, iat=hub.now_ms // 1000)
     return create(claims, key=b"s" * 32)
 
 
