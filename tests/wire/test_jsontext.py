@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from support.strategies import JSON_VALUES
 from wireloom.wire.cursor import Span
@@ -42,6 +43,32 @@ def test_nesting_ends_at_64_levels() -> None:
     with pytest.raises(MalformedError, match="deeper than 64") as caught:
         load(b"[" * 65 + b"]" * 65)
     assert caught.value.offset == 64
+
+
+def test_nesting_of_a_long_document_ends_there_too() -> None:
+    wide = b",".join([b'[{"[":[]}]'] * 10_000)
+    assert len(load(b"[" + wide + b"]")) == 10_000
+    with pytest.raises(MalformedError, match="deeper than 64"):
+        load(b"[" + wide + b"," + b"[" * 64 + b"]" * 64 + b"]")
+
+
+@given(st.text(alphabet='[]{}"\\x', min_size=65, max_size=300))
+def test_depth_is_counted_outside_of_strings_only(text: str) -> None:
+    depth, most, is_text, is_escaped = 0, 0, False, False
+    for one in text:
+        if is_text:
+            is_text = is_escaped or one != '"'
+            is_escaped = one == "\\" and not is_escaped
+        else:
+            is_text = one == '"'
+            depth += (one in "[{") - (one in "]}")
+            most = max(most, depth)
+    try:
+        check_nesting(text.encode())
+    except MalformedError:
+        assert most > 64
+    else:
+        assert most <= 64
 
 
 def test_brackets_within_strings_do_not_nest() -> None:

@@ -7,16 +7,26 @@ The fast typed decoders skip some of that. `load` is the slow and exact check be
 import json
 import math
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, NoReturn
 
 from wireloom.wire.cursor import Span
 from wireloom.wire.errors import MalformedError
 from wireloom.wire.fields import MAX_NESTING
 
-_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 """Possessive, and the closing quote optional: a string that never ends is passed over once."""
+
+_STRING_OR_BRACKET = re.compile(_STRING.pattern + rb"|[\[\]{}]", re.DOTALL)
+_STEP_OF = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
+_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[{]}"))
+_SHORT = 4_096
+"""Bytes of a document in which a place is looked for."""
+
 _MAX_KEY = 60
 """Characters of a key that show in a name."""
 
@@ -52,19 +62,25 @@ def check_nesting(raw: bytes) -> None:
     """Refuses a document that is nested deeper than `MAX_NESTING`, without building it.
 
     Raises:
-        MalformedError: If it is.
+        MalformedError: If it is. Of a long document it is not said where: to find that out takes
+            as long as all the rest.
     """
     if raw.count(b"[") + raw.count(b"{") <= MAX_NESTING:
         return
+    steps = array("b", _STRING.sub(b"", raw).translate(_STEPS, _NO_BRACKETS))
+    if max(accumulate(steps), default=0) <= MAX_NESTING:
+        return
+    offset = _too_deep_at(raw) if len(raw) <= _SHORT else None
+    raise MalformedError(f"nested deeper than {MAX_NESTING} levels", offset=offset)
+
+
+def _too_deep_at(raw: bytes) -> int:
     depth = 0
     for match in _STRING_OR_BRACKET.finditer(raw):
-        match match[0]:
-            case b"[" | b"{":
-                depth += 1
-            case b"]" | b"}":
-                depth -= 1
+        depth += _STEP_OF.get(match[0], 0)
         if depth > MAX_NESTING:
-            raise MalformedError(f"nested deeper than {MAX_NESTING} levels", offset=match.start())
+            return match.start()
+    return 0
 
 
 def members(raw: bytes, *, base: int = 0, prefix: str = "") -> Iterator[Span]:
