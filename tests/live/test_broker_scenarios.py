@@ -7,10 +7,10 @@ from types import ModuleType
 import pytest
 
 from live.wired import WiredStage, scenarios
-from protocols.cthun import test_delivery, test_session
+from protocols.cthun import test_delivery, test_redelivery, test_session
 from wireloom.protocols.cthun.settings import BrokerSettings
 
-SCENARIOS: tuple[ModuleType, ...] = (test_delivery, test_session)
+SCENARIOS: tuple[ModuleType, ...] = (test_delivery, test_redelivery, test_session)
 
 globals().update(scenarios(SCENARIOS))
 

@@ -33,6 +33,8 @@ from wireloom.live.config import (
 from wireloom.live.endpoints import NodeError
 from wireloom.live.node import Node
 from wireloom.live.store import StoreError
+from wireloom.protocols.cthun import codec as cthun
+from wireloom.protocols.cthun.messages import TtlExpired
 from wireloom.protocols.signalhub import tokens
 
 ADA, BOB = "@(a/ada)", "@(b/bob)"
@@ -138,6 +140,23 @@ def test_clients_talk_through_the_broker(tmp_path: Path) -> None:
     run(configured(tmp_path), test)
     out = [frame for frame in captured(tmp_path / "captures") if b"hello" in frame.raw]
     assert {(frame.direction, frame.peer) for frame in out} == {("in", ANN), ("out", BEN)}
+
+
+def test_an_expiry_is_captured_although_its_sender_has_gone(tmp_path: Path) -> None:
+    sent: list[str] = []
+
+    async def test(node: Running) -> None:
+        async with at_broker(node.broker, ANN) as ann:
+            sent.append(await ann.say(GREETING, [BEN], b"hello", ttl=2))
+            await ann.say(GREETING, [ANN], b"to me")  # when it is back, the first was taken
+            await ann.hear()
+        await asyncio.sleep(2.5)
+
+    run(configured(tmp_path), test)
+    (frame,) = (frame for frame in captured(tmp_path / "captures") if frame.direction == "local")
+    packet = cthun.decode(frame.raw)
+    assert packet.data == TtlExpired(id=sent[0])
+    assert (frame.protocol, frame.peer, packet.envelope.targets) == ("cthun", ANN, (ANN,))
 
 
 def test_nothing_is_lost_that_comes_for_someone_who_is_just_leaving(tmp_path: Path) -> None:

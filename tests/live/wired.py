@@ -99,6 +99,7 @@ class Watched:
         self._faults = observer.wire.faults
         self.told: Event | None = None
         self.identity: str | None = None
+        self.peer = ""
         self.is_dead = False
         self.reached: set[int] = set()
         """Lines on which something left, or that were cut."""
@@ -113,7 +114,7 @@ class Watched:
         if self.is_dead or untold:
             return ()
         if isinstance(event, Opened):
-            event = Opened(event.line, event.peer, self.identity, event.token)
+            event = Opened(event.line, self.peer, self.identity, event.token)
         try:
             commands = self._session.handle(event, self._observer.now_ms)
             single = singly(commands)
@@ -203,7 +204,7 @@ class Wire:
     def opens(self, event: Opened) -> None:
         """A client connects."""
         assert self._session is not None
-        self._session.identity = event.identity
+        self._session.identity, self._session.peer = event.identity, event.peer
         self._driver._next_line = event.line
         headers = {} if event.token is None else {"Authorization": f"Bearer {event.token}"}
         client = connect(

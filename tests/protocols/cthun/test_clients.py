@@ -1,6 +1,6 @@
 """A connection before and after its association."""
 
-from wireloom.protocols.cthun.clients import Client, State
+from wireloom.protocols.cthun.clients import Client, State, owner
 from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import Conclude
 
@@ -19,3 +19,9 @@ def test_an_associated_connection_names_its_client_in_every_outcome() -> None:
     client.associate("cth://a/agent")
     assert client.state is State.ASSOCIATED
     assert client.forwarded == Conclude(Outcome.FORWARDED, None, "cth://a/agent")
+
+
+def test_a_share_belongs_to_a_proven_name_or_to_an_address() -> None:
+    assert owner("alice", "192.0.2.1:80") == "name alice"
+    assert owner(None, "192.0.2.1:80") == owner(None, "192.0.2.1:81") == "host 192.0.2.1"
+    assert owner("192.0.2.1", "") != owner(None, "192.0.2.1:80")

@@ -10,23 +10,24 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, ID, SAMPLES
+from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, HOP, ID, SAMPLES
 from protocols.cthun.strategies import MESSAGES
 from support.cases import vectors
 from support.damage import flips
 from wireloom.protocols.cthun import intake as module
 from wireloom.protocols.cthun.codec import decode, encode
-from wireloom.protocols.cthun.constants import MAX_DEBUG_CHUNKS, MAX_MESSAGE_SIZE, MessageType
-from wireloom.protocols.cthun.intake import NOTES_SIZE, Intake, has_room
+from wireloom.protocols.cthun.constants import MAX_NOTE_COUNT, MessageType
+from wireloom.protocols.cthun.intake import BoundError, Intake
 from wireloom.protocols.cthun.messages import DebugChunk, Packet
+from wireloom.protocols.cthun.settings import BrokerSettings
 from wireloom.protocols.cthun.times import millis
-from wireloom.wire.errors import MalformedError, TooLargeError, WireError
+from wireloom.wire.errors import MalformedError, WireError
 
 PLAIN = Packet(envelope=GREETING, data=b"data")
 
 
-def intake(max_size: int = MAX_MESSAGE_SIZE) -> Intake:
-    return Intake({AGENT}, max_size)
+def intake(**limits: int) -> Intake:
+    return Intake({AGENT}, replace(BrokerSettings(), **limits))
 
 
 def agrees(raw: bytes, sender: str | None = CONTROLLER) -> None:
@@ -174,14 +175,15 @@ def test_notes_are_read_too() -> None:
 
 def test_a_message_has_a_greatest_size() -> None:
     raw = encode(PLAIN)
-    intake(len(raw)).take(raw, CONTROLLER)
-    with pytest.raises(TooLargeError):
-        intake(len(raw) - 1).take(raw, CONTROLLER)
+    intake(max_message_size=len(raw)).take(raw, CONTROLLER)
+    words = f"Message has {len(raw)} bytes, at most {len(raw) - 1} are taken"
+    with pytest.raises(BoundError, match=words):
+        intake(max_message_size=len(raw) - 1).take(raw, CONTROLLER)
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_CACHED", 30)
-    reading = intake()
+    reading = intake(max_type_size=30)
     for number in range(100):
         envelope = replace(
             GREETING, message_type=f"t{number}", expires=f"2015-04-27T12:00:00.{number}Z"
@@ -200,10 +202,54 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reading.take(encode(Packet(envelope=long)), CONTROLLER)[2] is not None
 
 
-def test_notes_need_room() -> None:
-    assert has_room(bytes(MAX_MESSAGE_SIZE - NOTES_SIZE), None)
-    assert not has_room(bytes(MAX_MESSAGE_SIZE - NOTES_SIZE + 1), None)
-    crowded = replace(PLAIN, debug_chunks=(DebugChunk(),) * (MAX_DEBUG_CHUNKS - 2))
-    assert has_room(b"", crowded)
-    full = replace(PLAIN, debug_chunks=(DebugChunk(),) * (MAX_DEBUG_CHUNKS - 1))
-    assert not has_room(b"", full)
+def test_an_envelope_is_read_only_up_to_its_bound() -> None:
+    raw = encode(PLAIN)
+    size = int.from_bytes(raw[2:6], "big")
+    reading = intake(max_envelope_size=size)
+    assert reading.take(raw, CONTROLLER)[2] is None
+    small = intake(max_envelope_size=size - 1)
+    for sender in (CONTROLLER, AGENT, None):
+        with pytest.raises(BoundError, match="Envelope has") as caught:
+            small.take(raw, sender)
+        assert caught.value.envelope is None
+    flagged = encode(replace(PLAIN, envelope_flags=1))
+    with pytest.raises(BoundError, match="Envelope has"):
+        small.take(flagged, CONTROLLER)
+
+
+def test_what_is_not_within_the_message_is_the_codecs_to_refuse() -> None:
+    raw = encode(PLAIN)
+    for spoilt in (
+        b"\1\1\xff\xff\xff\xff",
+        raw[:2] + b"\x7f\xff\xff\xff" + raw[6:],
+        b"\1\2\0\0\0\0",
+    ):
+        with pytest.raises(MalformedError):
+            intake(max_envelope_size=1, max_request_size=1).take(spoilt, CONTROLLER)
+
+
+def test_notes_are_read_only_up_to_their_bounds() -> None:
+    full = replace(PLAIN, debug_chunks=(DebugChunk(),) * MAX_NOTE_COUNT)
+    assert intake().take(encode(full), CONTROLLER)[2] == full
+    more = replace(PLAIN, debug_chunks=(DebugChunk(),) * (MAX_NOTE_COUNT + 1))
+    with pytest.raises(BoundError, match="more than 1024 debug chunks"):
+        intake().take(encode(more), CONTROLLER)
+    size = int.from_bytes(encode(PLAIN)[2:6], "big")
+    long = replace(PLAIN, debug_chunks=(DebugChunk(hops=(replace(HOP, stage="x" * size),)),))
+    assert intake().take(encode(long), CONTROLLER)[2] == long
+    with pytest.raises(BoundError, match=f"Debug chunks have more than {size} bytes"):
+        intake(max_envelope_size=size).take(encode(long), CONTROLLER)
+
+
+def test_data_for_the_broker_has_a_bound_and_that_of_applications_has_none() -> None:
+    request = SAMPLES[MessageType.INVENTORY_REQUEST.value]
+    raw = encode(request)
+    reading = intake(max_request_size=3)
+    with pytest.raises(BoundError, match="bytes, at most 3 are taken") as caught:
+        reading.take(raw, CONTROLLER)
+    assert isinstance(request, Packet)
+    assert caught.value.envelope == request.envelope
+    large = replace(PLAIN, data=bytes(10_000_000))
+    assert reading.take(encode(large), CONTROLLER)[2] is None
+    noted = replace(large, debug_chunks=(DebugChunk(),))
+    assert reading.take(encode(noted), CONTROLLER)[2] == noted

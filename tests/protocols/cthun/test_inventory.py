@@ -69,3 +69,16 @@ def test_who_is_closed_is_out_at_once() -> None:
     assert client.state is State.CLOSING
     assert not client.ready
     assert inventory.clients == {}
+
+
+def test_an_answer_is_remembered_until_somebody_comes_or_goes() -> None:
+    inventory = Inventory()
+    client = connected(inventory, URIS[0])
+    first = inventory.answer(["cth://*/*", "cth://*/*"])
+    assert inventory.answer(["cth://*/*"]) is first
+    inventory.remove(client)
+    assert inventory.answer(["cth://*/*"]) == []
+    for number in range(100):
+        inventory.answer([f"cth://*/t{number}"])
+        inventory.answer([f"cth://*/t{one}" for one in range(number)])
+    assert len(inventory._answers) <= 16

@@ -182,10 +182,43 @@ def test_a_frame_that_the_link_did_not_read_is_answered() -> None:
     alice = stage.opens("alice")
     stage.handle(FrameRefused(alice.number, 70_000, b"\x01", text=False, limit=65_536))
     stage.concludes("rejected", "too_large")
-    alice.hears_error("Could not decode message")
+    words = "Message has 70000 bytes, at most 65536 are taken"
+    alice.hears_error(f"{words} before an association")
+    alice.associates().inbox.clear()
+    stage.concludes("accepted")
+    stage.handle(FrameRefused(alice.number, 70_000, b"\x01", text=False, limit=65_536))
+    stage.concludes("rejected", "too_large", peer=alice)
+    alice.hears_error(words)
     alice.leaves()
     stage.handle(FrameRefused(alice.number, 70_000, b"\x01", text=False, limit=65_536))
     stage.concludes("rejected", "unauthenticated")
+
+
+def test_before_its_association_a_client_can_say_little() -> None:
+    stage = Stage()
+    alice = stage.opens("alice")
+    for _ in range(8):
+        alice.sends(b"nonsense").hears_error("Could not decode message")
+        stage.concludes("rejected", "unsupported_version")
+    alice.sends(b"nonsense")
+    stage.concludes("rejected", "rate_limited")
+    alice.is_cut(4002, "too much before an association")
+    bob = stage.join("bob")
+    for _ in range(20):
+        bob.sends(b"nonsense").hears_error("Could not decode message")
+    assert bob.is_open
+
+
+def test_before_its_association_a_client_can_say_nothing_large() -> None:
+    stage = Stage()
+    alice = stage.opens("alice")
+    alice.sends(bytes(64 * 1024 + 1))
+    words = "Message has 65537 bytes, at most 65536 are taken"
+    alice.hears_error(f"{words} before an association")
+    stage.concludes("rejected", "too_large")
+    alice.associates().hears(AssociateResponse(id=stage.request_id, success=True))
+    letter = stage.letter(alice, to=[alice], data=bytes(64 * 1024))
+    alice.sends(letter).gets_letter(letter, "accepted", "deliver")
 
 
 def test_a_uri_has_a_bounded_length() -> None:
@@ -359,8 +392,104 @@ def test_a_message_has_a_greatest_size() -> None:
     stage.concludes("forwarded")
     letter = stage.letter(alice, to=[alice], data=b"x" * (fill + 6))
     alice.inbox.clear()
-    alice.sends(letter).hears_error("Could not decode message")
+    alice.sends(letter).hears_error("Message has 1001 bytes, at most 1000 are taken")
     stage.concludes("rejected", "too_large")
+
+
+def test_an_envelope_has_a_greatest_size_whatever_the_message_may_have() -> None:
+    stage = Stage(replace(TRUSTING, max_envelope_size=1_000))
+    alice, bob = stage.join("alice"), stage.join("bob")
+    letter = stage.letter(alice, to=[bob], data=bytes(100_000))
+    alice.sends(letter)
+    bob.gets_letter(letter, "accepted", "deliver")
+    stage.concludes("forwarded")
+    wide = stage.letter(alice, to=[f"cth://n{number}/agent" for number in range(100)])
+    size = int.from_bytes(encode(wide)[2:6], "big")
+    alice.sends(wide).hears_error(f"Envelope has {size} bytes, at most 1000 are taken")
+    stage.concludes("rejected", "too_large", peer=alice)
+    stage.is_quiet()
+
+
+def test_a_message_type_has_a_bounded_length() -> None:
+    stage = Stage()
+    alice, bob = stage.join("alice"), stage.join("bob")
+    letter = stage.letter(alice, to=[bob], type_="t" * 256)
+    alice.sends(letter)
+    bob.gets_letter(letter, "accepted", "deliver")
+    stage.concludes("forwarded")
+    letter = stage.letter(alice, to=[bob], type_="t" * 257)
+    alice.sends(letter).hears_error("Message type is too long", about=letter)
+    stage.concludes("rejected", "too_large", peer=alice)
+    stage.is_quiet()
+
+
+def test_a_target_has_a_bounded_length() -> None:
+    stage = Stage()
+    alice = stage.join("alice")
+    for targets in ([f"cth://{'n' * 1_024}/agent"], [alice, f"cth://*/{'n' * 1_024}"]):
+        letter = stage.letter(alice, to=targets)
+        alice.sends(letter).hears_error("Target is too long", about=letter)
+        stage.concludes("rejected", "too_large", peer=alice)
+    stage.is_quiet()
+
+
+# Questions to the broker.
+
+
+def test_an_inventory_request_has_a_bounded_number_of_patterns() -> None:
+    stage = Stage()
+    alice = stage.join("alice")
+    patterns = [f"cth://*/type{number}" for number in range(1_000)]
+    alice.sends(inventory(stage, alice, *patterns)).hears(InventoryResponse(uris=()))
+    stage.concludes("accepted")
+    request = inventory(stage, alice, *patterns, "cth://*/*")
+    alice.sends(request)
+    alice.hears_error("Inventory request has too many patterns", about=request)
+    stage.concludes("rejected", "too_large", peer=alice)
+
+
+def test_data_for_the_broker_is_not_read_when_it_is_large() -> None:
+    stage = Stage()
+    alice, bob = stage.join("alice"), stage.join("bob")
+    request = inventory(stage, alice, *["cth://*/agent"] * 20_000)
+    size = len(encode(request)) - 11 - int.from_bytes(encode(request)[2:6], "big")
+    words = f"Data has {size} bytes, at most 262144 are taken"
+    alice.sends(request).hears_error(words, about=request)
+    stage.concludes("rejected", "too_large", peer=alice)
+    bob.sends(request).hears_error(words)  # in another's name: it is not called by its id
+    stage.concludes("rejected", "too_large", peer=bob)
+
+
+def test_who_asks_too_much_at_once_is_told_so() -> None:
+    stage = Stage(replace(TRUSTING, unread_size=5_000))
+    names = [f"cth://{'n' * 900}{number}/agent" for number in range(3)]
+    alice, *_ = (stage.join(name) for name in ("alice", *names))
+    stage.passes(1)
+    for _ in range(2):
+        request = inventory(stage, alice, "cth://*/*")
+        alice.sends(request)
+    assert len(alice.inbox) == 2
+    request = inventory(stage, alice, "cth://*/*")
+    alice.inbox.clear()
+    alice.sends(request).hears_error("Too much was asked at once", about=request)
+    letter = stage.letter(alice, to=["cth://*/agent"], destination_report=True)
+    alice.sends(letter).hears_error("Too much was asked at once", about=letter)
+    assert [stage.conclusions.popleft().reason for _ in range(4)][2:] == ["rate_limited"] * 2
+    stage.passes(1)
+    alice.sends(letter)
+    stage.concludes("forwarded")
+
+
+def test_an_inventory_is_right_after_somebody_came_or_went() -> None:
+    stage = Stage()
+    alice = stage.join("alice")
+    for _ in range(3):
+        bob = stage.join("bob")
+        alice.sends(inventory(stage, alice, "cth://*/*"))
+        alice.hears(InventoryResponse(uris=(alice.uri, bob.uri)))
+        bob.leaves()
+        alice.sends(inventory(stage, alice, "cth://*/*"))
+        alice.hears(InventoryResponse(uris=(alice.uri,)))
 
 
 # Point to point.
@@ -665,6 +794,7 @@ def test_the_broker_tells_how_much_it_keeps() -> None:
         "associated": 1,
         "queued": 2,
         "queued_bytes": 0,
+        "unreadable_records": 0,
     }
 
 
@@ -686,9 +816,9 @@ def test_ids_of_the_broker_are_never_given_twice() -> None:
     ids = set()
     for boot in ("one", "two"):
         session = BrokerSession(TRUSTING, boot)
-        session.handle(Opened(1, "peer"), START_MS)
-        for _ in range(50):
-            commands = session.handle(FrameReceived(1, b""), START_MS)
+        for line in range(50):
+            session.handle(Opened(line, "peer"), START_MS)
+            commands = session.handle(FrameReceived(line, b""), START_MS)
             ids |= {decode(c.raw).envelope.id for c in commands if isinstance(c, Send)}
     assert len(ids) == 100
     assert all(id_[14] == "8" for id_ in ids)

@@ -44,6 +44,7 @@ from wireloom.wire.session import (
     FrameReceived,
     FrameRefused,
     Opened,
+    Record,
     Send,
     Store,
     TimerFired,
@@ -138,6 +139,7 @@ class Stage:
         self.records: dict[tuple[str, str], bytes] = {}
         self.conclusions: deque[Conclude] = deque()
         self.commands: Sequence[Command] = ()
+        self.recorded: deque[tuple[str, Packet]] = deque()
         self.request_id = ""
         self._count = 0
         self._boots = 0
@@ -158,15 +160,16 @@ class Stage:
         records = [Store(*key, value) for key, value in self.records.items()]
         self._perform(self.session.restore(records, self.now_ms))
 
-    def opens(self, name: str, *, identity: str | None = None) -> Line:
+    def opens(self, name: str, *, identity: str | None = None, peer: str = "") -> Line:
         self._count += 1
         line = self.lines[self._count] = Line(self, self._count, uri_of(name))
-        self.handle(Opened(line.number, f"127.0.0.1:{40_000 + line.number}", identity))
+        peer = peer or f"127.0.0.1:{40_000 + line.number}"
+        self.handle(Opened(line.number, peer, identity))
         return line
 
-    def join(self, name: str, *, identity: str | None = None) -> Line:
+    def join(self, name: str, *, identity: str | None = None, peer: str = "") -> Line:
         """A client that is connected and associated."""
-        line = self.opens(name, identity=identity).associates()
+        line = self.opens(name, identity=identity, peer=peer).associates()
         assert self.conclusions.pop().outcome is Outcome.ACCEPTED
         line.hears(AssociateResponse(id=self.request_id, success=True))
         return line
@@ -257,5 +260,7 @@ class Stage:
                     self.timers[timer] = at_ms
                 case Store(kind, key, value):
                     self.records[kind, key] = value
+                case Record(raw, peer):
+                    self.recorded.append((peer, decode(raw)))
                 case Forget(kind, key):
                     del self.records[kind, key]

@@ -17,6 +17,16 @@ class State(Enum):
     """The broker has ended it: nothing it still says counts."""
 
 
+def owner(identity: str | None, peer: str) -> str:
+    """Whose share a client takes from: its proven name's, or else its address's (R32).
+
+    Args:
+        identity: The common name that was proven, if one was.
+        peer: The address, as `host:port`.
+    """
+    return f"host {peer.rpartition(':')[0]}" if identity is None else f"name {identity}"
+
+
 class Client:
     """One connection and who is at its end.
 
@@ -24,23 +34,31 @@ class Client:
         line: The connection.
         identity: The common name that the transport has proven, if it has proven one.
         now_ms: When it came up.
+        peer: Its address.
     """
 
     __slots__ = (
         "active_ms",
+        "early_count",
         "forwarded",
         "identity",
         "line",
+        "owner",
         "ready",
         "stalled",
         "state",
+        "told_ms",
+        "told_size",
         "unread_size",
+        "unsent_size",
         "uri",
     )
 
-    def __init__(self, line: Line, identity: str | None, now_ms: int) -> None:
+    def __init__(self, line: Line, identity: str | None, now_ms: int, peer: str = "") -> None:
         self.line = line
         self.identity = identity
+        self.owner = owner(identity, peer)
+        """Whose share of the holding its messages take."""
         self.state = State.OPEN
         self.uri: str | None = None
         """Who it is, from its association on."""
@@ -54,6 +72,13 @@ class Client:
         """Whether a message can go to it at once: it reads, and none is held for it."""
         self.unread_size = 0
         """Bytes that the broker has said to it since it stalled."""
+        self.unsent_size = 0
+        """Bytes that wait to leave for it, as far as is known."""
+        self.told_ms = 0
+        self.told_size = 0
+        """Bytes that the broker has said to it in that millisecond."""
+        self.early_count = 0
+        """Frames that it sent before its association."""
 
     def associate(self, uri: str) -> None:
         """Makes it known as `uri`."""

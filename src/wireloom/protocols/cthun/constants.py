@@ -64,6 +64,10 @@ class Complaint(StrEnum):
     URI_TOO_LONG = "URI is too long"
     EXPIRED = "Message expired"
     ANSWER_TOO_LARGE = "Answer is too large to be sent"
+    TYPE_TOO_LONG = "Message type is too long"
+    TARGET_TOO_LONG = "Target is too long"
+    TOO_MANY_PATTERNS = "Inventory request has too many patterns"
+    BUSY = "Too much was asked at once"
 
 
 TYPE_BITS: Final = 4
@@ -114,7 +118,28 @@ IDLE_TIMEOUT_MS: Final = 15 * 60_000
 MAX_URI_SIZE: Final = 1_024
 """Characters in the name of a client: every report and inventory repeats it (R42)."""
 
-MAX_TARGET_COUNT: Final = 65_536
+MAX_TARGET_COUNT: Final = 2_000
+MAX_TYPE_SIZE: Final = 256
+"""Characters in a message type: the broker remembers some of them."""
+
+MAX_ENVELOPE_SIZE: Final = 256 * 1024
+"""Bytes in the envelope of a message that the broker takes, and in all its notes (R49)."""
+
+MAX_NOTE_COUNT: Final = 1_024
+"""Debug chunks on a message that the broker takes (R49)."""
+
+MAX_REQUEST_SIZE: Final = 256 * 1024
+"""Bytes in the data of a message for the broker itself (R49)."""
+
+MAX_QUERY_COUNT: Final = 1_000
+"""Patterns in an inventory request (R50)."""
+
+EARLY_COUNT: Final = 8
+"""Frames that a client may send before it is associated (R51)."""
+
+EARLY_SIZE: Final = 64 * 1024
+"""Bytes in each of them."""
+
 MAX_CONNECTION_COUNT: Final = 100_000
 SEEN_COUNT: Final = 20_000
 """Message ids that are remembered at least, to tell repetitions (R34): as many as a processor has
@@ -124,10 +149,9 @@ HELD_COUNT: Final = 100_000
 """Messages that wait for absent clients, each counted once for every client (R32)."""
 
 HELD_SIZE: Final = 256 * 1024 * 1024
-SENDER_HELD_COUNT: Final = 20_000
-"""Of those, what one sender can have: others keep the rest (R32)."""
+MAX_LIFETIME_MS: Final = 24 * 3_600_000
+"""How long a message waits at most, whatever its envelope says (R47)."""
 
-SENDER_HELD_SIZE: Final = 128 * 1024 * 1024
 REPORT_WAIT_MS: Final = 10 * 60_000
 """How long the news of an expiry waits for a sender that is away (R33)."""
 
@@ -138,6 +162,15 @@ STALLED_COUNT: Final = 16_384
 """Frames that wait to leave for a client before more of them are held back (R36)."""
 
 STALLED_SIZE: Final = 4 * 1024 * 1024
+SLICE_SIZE: Final = 4 * 1024 * 1024
+"""What leaves in one turn of messages for several clients, or that waited (R48)."""
+
+CROWDED_SIZE: Final = 128 * 1024 * 1024
+"""With more waiting to leave for all clients together, the broker sends with care (R48)."""
+
+SMALL_SIZE: Final = 64 * 1024
+"""A message that may leave even then."""
+
 UNREAD_SIZE: Final = 1024 * 1024
 """What the broker itself still says to a client that does not read (R36)."""
 
@@ -147,6 +180,12 @@ MAX_SLOW_NAMES: Final = 1_000
 OTHERS: Final = "others"
 HELD_KIND: Final = "cthun-held"
 """The records of messages that wait for their receivers."""
+
+DONE_KIND: Final = "cthun-done"
+"""The records of who has got them."""
+
+UNREADABLE_KIND: Final = "cthun-unreadable"
+"""Records of these kinds that could not be read."""
 
 NOTICE_KIND: Final = "cthun-notice"
 """The records of expiries that wait for their senders."""

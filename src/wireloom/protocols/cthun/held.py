@@ -1,68 +1,26 @@
 """Messages that wait for clients who are away, and news of expiries that wait for senders.
 
-Each is a record that survives a crash. Memory is bounded in all and for each sender (R32).
-Whoever calls here passes the commands on; a message is forgotten after it was sent, so that
-a crash in between sends it twice rather than never (R37).
+Each is a record that survives a crash (see `kept`). What is kept is bounded in number and in
+bytes, and no owner can fill the place for the others (R32). Whoever calls here passes the commands
+on; a message is forgotten after it was sent, so that a crash in between sends it twice rather than
+never (R37).
 """
 
 from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop, heappush
+from itertools import islice
 from typing import Final
 
-import msgspec
-from msgspec import Struct
-
-from wireloom.protocols.cthun.constants import HELD_KIND, NOTICE_KIND
+from wireloom.protocols.cthun.kept import Held, Marks, Notice, forgotten, found, stored
 from wireloom.protocols.cthun.settings import BrokerSettings
-from wireloom.wire.session import Command, Forget, Store
+from wireloom.wire.session import Command, Store
+from wireloom.wire.shares import Shares
 
-_encode: Final = msgspec.msgpack.Encoder().encode
 _HEAP_SLACK: Final = 1_024
 """Stale entries that the order of expiry may have before it is cleared of them."""
 
-
-class Held(Struct, kw_only=True, array_like=True):
-    """A message that waits."""
-
-    id: str
-    sender: str
-    expires_ms: int
-    owed: list[str]
-    """Who has not got it yet."""
-
-    noted: bool
-    """Whether there is room for notes on it."""
-
-    raw: bytes
-    """As it came, with the note that it waits."""
-
-
-class Notice(Struct, kw_only=True, array_like=True):
-    """That a message expired, while its sender is away."""
-
-    id: str
-    sender: str
-    expires_ms: int
-    """When the news is too old to be told."""
-
-
-class Allowance:
-    """How much may be held, in all or for one sender."""
-
-    __slots__ = ("count", "size")
-
-    def __init__(self, count: int, size: int) -> None:
-        self.count = count
-        self.size = size
-
-    def covers(self, count: int, size: int) -> bool:
-        """Whether so much more may be held."""
-        return count <= self.count and size <= self.size
-
-    def draw(self, count: int, size: int) -> None:
-        """Takes from it; negative numbers give back."""
-        self.count -= count
-        self.size -= size
+_DONE: Final = Marks(0)
+"""Of a notice, which nobody is owed to."""
 
 
 class Holding:
@@ -76,11 +34,14 @@ class Holding:
         self._settings = settings
         self._number = 0
         self._waiting: dict[int, Held | Notice] = {}
-        self._queues: dict[str, dict[int, Held]] = {}
+        self._marks: dict[int, Marks] = {}
+        self._queues: dict[str, dict[int, int]] = {}
+        """What waits for a client: numbers, and the client's place among the receivers."""
         self._notices: dict[str, dict[int, Notice]] = {}
         self._order: list[tuple[int, int]] = []
-        self._total = Allowance(settings.held_count, settings.held_size)
-        self._by_sender: dict[str, Allowance] = {}
+        self._shares = Shares(settings.held_count, settings.held_size)
+        self.unreadable_count = 0
+        """Records that were set aside because they cannot be read."""
 
     def __len__(self) -> int:
         """How many messages and notices wait."""
@@ -89,12 +50,12 @@ class Holding:
     @property
     def count(self) -> int:
         """How much of what may be held is: messages by receiver, and notices."""
-        return self._settings.held_count - self._total.count
+        return self._shares.count
 
     @property
     def size(self) -> int:
-        """Bytes of the messages that wait."""
-        return self._settings.held_size - self._total.size
+        """Bytes of all that waits, whole records."""
+        return self._shares.size
 
     @property
     def next_expiry_ms(self) -> int | None:
@@ -107,93 +68,102 @@ class Holding:
         """Whether a message waits for this client."""
         return uri in self._queues
 
-    def covers(self, sender: str, count: int, size: int) -> bool:
-        """Whether a message of this size may be held for so many clients."""
-        mine = self._by_sender.get(sender) or self._allowance()
-        return mine.covers(count, size) and self._total.covers(count, size)
+    def covers(self, held: Held) -> bool:
+        """Whether a message may be held: whether its owner's share has room for it (R32)."""
+        return self._shares.fits(held.owner, len(held.owed), held.weight)
 
     def hold(self, held: Held) -> Store:
         """Keeps a message for all whom it is owed to."""
-        return Store(HELD_KIND, _key(self._add(held)), _encode(held))
+        return stored(self._add(held, Marks(len(held.owed))), held)
 
     def first_for(self, uri: str) -> Held | None:
         """The message that has waited longest for a client."""
-        return next(iter(self._queues.get(uri, {}).values()), None)
+        return next(self._messages_for(uri), (0, None))[1]
 
-    def due_for(self, uri: str, now_ms: int) -> list[tuple[int, Held]]:
-        """The next messages for a client that have not expired, with their numbers.
+    def next_for(self, uri: str, now_ms: int) -> list[tuple[int, Held]]:
+        """The next messages for a client, with their numbers, those left out that have expired.
 
-        There are no more of them than may leave in one turn, by number and by bytes.
+        There are no more of them than one turn may deliver.
         """
-        due: list[tuple[int, Held]] = []
-        size = 0
-        for number, held in self._queues.get(uri, {}).items():
-            if size >= self._settings.stalled_size or len(due) >= self._settings.burst_count:
-                break
-            if held.expires_ms > now_ms:
-                due.append((number, held))
-                size += len(held.raw)
-        return due
+        first = islice(self._messages_for(uri), self._settings.burst_count)
+        return [(number, held) for number, held in first if held.expires_ms > now_ms]
 
-    def delivered(self, number: int, uri: str) -> Command:
-        """Notes that a client got its message."""
-        held = self._queues[uri][number]
+    def delivered(self, number: int, uri: str) -> None:
+        """Notes that a client got its message; `settle` makes that last."""
+        held, marks = self._waiting[number], self._marks[number]
+        marks.add(self._queues[uri][number])
         self._unqueue(uri, number)
-        held.owed.remove(uri)
-        if held.owed:
-            self._draw(held.sender, -1, 0)
-            return Store(HELD_KIND, _key(number), _encode(held))
-        self._draw(held.sender, -1, -len(held.raw))
-        del self._waiting[number]
-        return Forget(HELD_KIND, _key(number))
+        self._shares.remove(held.owner, 1, 0 if marks.left else held.weight)
+
+    def settle(self, numbers: Iterable[int]) -> list[Command]:
+        """Stores who has got these messages, and forgets those that everybody has."""
+        commands: list[Command] = []
+        for number in numbers:
+            marks = self._marks[number]
+            commands += marks.changed(number) if marks.left else self._forget(number)
+        return commands
 
     def expired(self, count: int, now_ms: int) -> Iterator[tuple[int, Held | Notice]]:
-        """Up to `count` messages and notices whose time is over, with their numbers."""
-        for _ in range(count):
+        """Messages and notices whose time is over, with their numbers.
+
+        Args:
+            count: How many, each message counted once for every client that it waits for: with
+                the last one it may be more.
+            now_ms: The time.
+        """
+        while count > 0:
             due_ms = self.next_expiry_ms
             if due_ms is None or due_ms > now_ms:
                 return
             _, number = heappop(self._order)
+            count -= max(1, self._marks[number].left)
             yield number, self._waiting[number]
 
-    def drop(self, number: int) -> Command:
+    def drop(self, number: int) -> list[Command]:
         """Gives up what expired or was told."""
-        dropped = self._waiting.pop(number)
+        dropped, marks = self._waiting[number], self._marks[number]
         if isinstance(dropped, Notice):
-            self._draw(dropped.sender, -1, 0)
+            self._shares.remove(dropped.owner, 1, dropped.weight)
             told = self._notices[dropped.sender]
             del told[number]
             if not told:
                 del self._notices[dropped.sender]
-            return Forget(NOTICE_KIND, _key(number))
-        for uri in dropped.owed:
-            self._unqueue(uri, number)
-        self._draw(dropped.sender, -len(dropped.owed), -len(dropped.raw))
-        return Forget(HELD_KIND, _key(number))
+        else:
+            self._shares.remove(dropped.owner, marks.left, dropped.weight)
+            for uri in self.waiting_for(number):
+                self._unqueue(uri, number)
+        return self._forget(number)
+
+    def waiting_for(self, number: int) -> list[str]:
+        """The clients that have not got a message."""
+        held, marks = self._waiting[number], self._marks[number]
+        owed = held.owed if isinstance(held, Held) else []
+        return [uri for place, uri in enumerate(owed) if place not in marks]
 
     def note(self, expired: Held, now_ms: int) -> Store:
         """Keeps the news that a message expired for its sender."""
-        until_ms = now_ms + self._settings.report_wait_ms
-        notice = Notice(id=expired.id, sender=expired.sender, expires_ms=until_ms)
-        return Store(NOTICE_KIND, _key(self._add(notice)), _encode(notice))
+        notice = Notice(
+            id=expired.id,
+            sender=expired.sender,
+            expires_ms=now_ms + self._settings.report_wait_ms,
+            owner=expired.owner,
+        )
+        return stored(self._add(notice, _DONE), notice)
 
     def notices_for(self, sender: str) -> list[tuple[int, Notice]]:
-        """The news that waits for a sender."""
-        return list(self._notices.get(sender, {}).items())
+        """The first of the news that waits for a sender, no more than one turn may tell."""
+        notices = self._notices.get(sender, {}).items()
+        return list(islice(notices, self._settings.burst_count))
 
     def restore(self, records: Iterable[Store]) -> list[Command]:
-        """Takes up what an earlier life stored; the commands forget what cannot be read."""
-        commands: list[Command] = []
-        for record in sorted(records, key=lambda record: record.key):
-            if record.kind not in _CLASSES:
-                continue
-            read = _read(record)
-            if read is None:
-                commands.append(Forget(record.kind, record.key))
+        """Takes up what an earlier life stored; the commands set aside what cannot be read."""
+        waiting, commands, self.unreadable_count = found(records)
+        for number, one, marks in waiting:
+            if isinstance(one, Held) and not marks.left:
+                commands += [forgotten(number, one), *marks.forgotten(number)]
             else:
-                number, waiting = read
                 self._number = number - 1
-                self._add(waiting)
+                self._add(one, marks)
         return commands
 
     def targets(self) -> list[str]:
@@ -204,51 +174,36 @@ class Holding:
         """The messages that wait."""
         return (waiting for waiting in self._waiting.values() if isinstance(waiting, Held))
 
-    def _add(self, waiting: Held | Notice) -> int:
+    def _messages_for(self, uri: str) -> Iterator[tuple[int, Held]]:
+        for number in self._queues.get(uri, ()):
+            held = self._waiting[number]
+            if isinstance(held, Held):
+                yield number, held
+
+    def _add(self, waiting: Held | Notice, marks: Marks) -> int:
         self._number += 1
-        self._waiting[self._number] = waiting
-        heappush(self._order, (waiting.expires_ms, self._number))
+        number = self._number
+        self._waiting[number], self._marks[number] = waiting, marks
+        heappush(self._order, (waiting.expires_ms, number))
         if len(self._order) > 2 * len(self._waiting) + _HEAP_SLACK:
             self._order = [entry for entry in self._order if entry[1] in self._waiting]
             heapify(self._order)
         if isinstance(waiting, Notice):
-            self._notices.setdefault(waiting.sender, {})[self._number] = waiting
-            self._draw(waiting.sender, 1, 0)
+            self._notices.setdefault(waiting.sender, {})[number] = waiting
+            self._shares.add(waiting.owner, 1, waiting.weight)
         else:
-            for uri in waiting.owed:
-                self._queues.setdefault(uri, {})[self._number] = waiting
-            self._draw(waiting.sender, len(waiting.owed), len(waiting.raw))
-        return self._number
+            for place, uri in enumerate(waiting.owed):
+                if place not in marks:
+                    self._queues.setdefault(uri, {})[number] = place
+            self._shares.add(waiting.owner, marks.left, waiting.weight)
+        return number
+
+    def _forget(self, number: int) -> list[Command]:
+        gone, marks = self._waiting.pop(number), self._marks.pop(number)
+        return [forgotten(number, gone), *marks.forgotten(number)]
 
     def _unqueue(self, uri: str, number: int) -> None:
         queue = self._queues[uri]
         del queue[number]
         if not queue:
             del self._queues[uri]
-
-    def _draw(self, sender: str, count: int, size: int) -> None:
-        mine = self._by_sender.setdefault(sender, self._allowance())
-        for allowance in (mine, self._total):
-            allowance.draw(count, size)
-        if mine.count == self._settings.sender_held_count:
-            del self._by_sender[sender]
-
-    def _allowance(self) -> Allowance:
-        return Allowance(self._settings.sender_held_count, self._settings.sender_held_size)
-
-
-_CLASSES: Final[dict[str, type[Held] | type[Notice]]] = {HELD_KIND: Held, NOTICE_KIND: Notice}
-
-
-def _key(number: int) -> str:
-    """Keys in the order of their numbers."""
-    return f"{number:016x}"
-
-
-def _read(record: Store) -> tuple[int, Held | Notice] | None:
-    """A record and its number, or None if this version did not write it."""
-    try:
-        number = int(record.key, 16)
-        return number, msgspec.msgpack.decode(record.value, type=_CLASSES[record.kind])
-    except (msgspec.MsgspecError, ValueError):
-        return None

@@ -6,10 +6,13 @@ connected, the time and the type were read before. Often all of it is known but 
 sends many messages to one target, sends the same envelope with one id after the other. What is
 not the ordinary case goes through the codec, which knows all rules and refuses in its own words.
 So the fast ways accept only what the codec would accept.
+
+A message can be large, but what is read of it cannot (R49): the sizes of chunks are looked at
+before what is in them, so that no message takes long to read.
 """
 
 import struct
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from typing import Final
 
 import msgspec
@@ -19,14 +22,17 @@ from msgspec.structs import replace
 from wireloom.protocols.cthun.codec import decode
 from wireloom.protocols.cthun.constants import (
     CHUNK_HEADER_SIZE,
-    MAX_DEBUG_CHUNKS,
     MAX_MESSAGE_SIZE,
+    MAX_NOTE_COUNT,
+    TYPE_MASK,
     VERSION,
     VERSION_SIZE,
     ChunkType,
 )
+from wireloom.protocols.cthun.documents import ENVELOPE
 from wireloom.protocols.cthun.forms import ID, MESSAGE_TYPE, TARGET, TIME
 from wireloom.protocols.cthun.messages import BROKER_TYPES, Envelope, Packet
+from wireloom.protocols.cthun.settings import BrokerSettings
 from wireloom.protocols.cthun.times import millis
 from wireloom.wire.errors import TooLargeError
 from wireloom.wire.fields import UUID_DIGITS, UUID_SHAPE
@@ -52,7 +58,7 @@ NOTES_SIZE: Final = 8_192
 """Room that the broker's notes need at most, its URI included."""
 
 NOTED_SIZE: Final = MAX_MESSAGE_SIZE - NOTES_SIZE
-"""A message of this size has room for them."""
+"""A message of this size has room for them (R35)."""
 
 _decode: Final = msgspec.json.Decoder(Envelope).decode
 _encode: Final = msgspec.json.Encoder().encode
@@ -63,17 +69,32 @@ Taken = tuple[Envelope, int, Packet | None]
 """An envelope, when it expires in ms since 1970, and the whole message if it was read."""
 
 
+class BoundError(TooLargeError):
+    """A message has more of something than this broker reads.
+
+    Args:
+        detail: Of what, for a person.
+        envelope: The message's, if it was read.
+    """
+
+    def __init__(self, detail: str, envelope: Envelope | None = None) -> None:
+        super().__init__(detail)
+        self.envelope = envelope
+
+
 class Intake:
     """Reads messages for one broker.
 
     Args:
         known: URIs that need no check any more: those of clients.
-        max_size: Bytes in a message.
+        settings: The broker's.
     """
 
-    def __init__(self, known: Container[str], max_size: int) -> None:
+    def __init__(self, known: Container[str], settings: BrokerSettings) -> None:
         self._known = known
-        self._max_size = max_size
+        self._settings = settings
+        self._max_size = settings.max_message_size
+        self._max_envelope_size = settings.max_envelope_size
         self._times: dict[str, int] = {}
         self._types: set[str] = set()
         self._envelopes: dict[bytes, tuple[Envelope, int]] = {}
@@ -90,7 +111,7 @@ class Intake:
             WireError: If it is not a message.
         """
         if len(raw) > self._max_size:
-            raise TooLargeError(f"{len(raw)} bytes, a message has at most {self._max_size}")
+            raise BoundError(too_large("Message", len(raw), self._max_size))
         if len(raw) >= _ID_STOP:
             begin, size, before_id, name = _opening(raw)
             stop = _HEAD_SIZE + size
@@ -99,14 +120,46 @@ class Intake:
                 known = self._envelopes.get(raw[_ID_STOP:stop]) if is_first else None
                 if known is not None and known[0].sender == sender:
                     return replace(known[0], id=name.decode()), known[1], None
-                read = self._read(raw[_HEAD_SIZE:stop], sender)
+                within = size <= self._max_envelope_size
+                read = self._read(raw[_HEAD_SIZE:stop], sender) if within else None
                 if read is not None:
                     expires_ms = self._times[read.expires]
                     if is_first:
                         self._remember(raw[_ID_STOP:stop], read, expires_ms)
                     return read, expires_ms, None
+        self._check_parts(raw)
         packet = decode(raw)
         return packet.envelope, millis(packet.envelope.expires), packet
+
+    def _check_parts(self, raw: bytes) -> None:
+        """Refuses a message with a part that takes long to read, before it is read (R49).
+
+        What is no row of chunks is the codec's to refuse.
+        """
+        most = self._max_envelope_size
+        notes_size = note_count = 0
+        for type_, start, stop in _chunks(raw):
+            if type_ == ChunkType.ENVELOPE and stop - start > most:
+                raise BoundError(too_large("Envelope", stop - start, most))
+            if type_ == ChunkType.DEBUG:
+                notes_size += stop - start
+                note_count += 1
+                if note_count > MAX_NOTE_COUNT:
+                    raise BoundError(f"Message has more than {MAX_NOTE_COUNT} debug chunks")
+                if notes_size > most:
+                    raise BoundError(f"Debug chunks have more than {most} bytes")
+            if type_ == ChunkType.DATA and stop - start > self._settings.max_request_size:
+                self._check_request(raw, stop - start)
+
+    def _check_request(self, raw: bytes, data_size: int) -> None:
+        """Refuses much data if it is for the broker: that of applications is not read."""
+        type_, start, stop = next(_chunks(raw))
+        if type_ != ChunkType.ENVELOPE:
+            return
+        envelope = ENVELOPE.take(raw[start:stop], start)
+        if envelope.message_type in BROKER_TYPES:
+            words = too_large("Data", data_size, self._settings.max_request_size)
+            raise BoundError(words, envelope)
 
     def _read(self, content: bytes, sender: str | None) -> Envelope | None:
         """An ordinary envelope of this sender's, if it is one.
@@ -143,7 +196,11 @@ class Intake:
 
     def _learn_type(self, envelope: Envelope) -> bool:
         type_ = envelope.message_type
-        if type_ in BROKER_TYPES or not MESSAGE_TYPE.fits(type_) or len(type_) > _CACHED:
+        if (
+            type_ in BROKER_TYPES
+            or not MESSAGE_TYPE.fits(type_)
+            or len(type_) > self._settings.max_type_size
+        ):
             return False
         if len(self._types) >= _CACHED:
             self._types.clear()
@@ -163,11 +220,20 @@ class Intake:
         return True
 
 
-def has_room(raw: bytes, packet: Packet | None) -> bool:
-    """Whether a message stays within the limits with the notes that a broker appends (R35)."""
-    if packet is not None and len(packet.debug_chunks) >= MAX_DEBUG_CHUNKS - 1:
-        return False
-    return len(raw) <= NOTED_SIZE
+def too_large(what: str, size: int, most: int) -> str:
+    """What to say of something that is too large."""
+    return f"{what} has {size} bytes, at most {most} are taken"
+
+
+def _chunks(raw: bytes) -> Iterator[tuple[int, int, int]]:
+    """Types of chunks and where their contents lie, as far as they lie within the message."""
+    offset = VERSION_SIZE
+    while (start := offset + CHUNK_HEADER_SIZE) <= len(raw):
+        descriptor, size = _chunk_head(raw, offset)
+        offset = start + size
+        if offset > len(raw):
+            return
+        yield descriptor & TYPE_MASK, start, offset
 
 
 def _is_data(raw: bytes, start: int) -> bool:

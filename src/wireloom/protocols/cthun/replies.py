@@ -8,28 +8,32 @@ from collections import Counter
 from hashlib import blake2b
 from typing import Final
 
+import msgspec
+
+from wireloom.protocols.cthun.chunks import Chunk, join
 from wireloom.protocols.cthun.clients import Client, State
-from wireloom.protocols.cthun.codec import encode
 from wireloom.protocols.cthun.constants import (
     BROKER_URI,
     MAX_SLOW_NAMES,
     OTHERS,
+    ChunkType,
     CloseCode,
     Complaint,
 )
+from wireloom.protocols.cthun.documents import ENVELOPE
 from wireloom.protocols.cthun.inventory import Inventory
 from wireloom.protocols.cthun.messages import (
     BROKER_TYPES,
     BrokerData,
     Envelope,
     ErrorMessage,
-    Packet,
 )
 from wireloom.protocols.cthun.settings import BrokerSettings
 from wireloom.protocols.cthun.times import text_of
 from wireloom.wire.errors import TooLargeError
 from wireloom.wire.session import Command, Send
 
+_encode: Final = msgspec.json.Encoder().encode
 _TYPES: Final = {cls: name for name, cls in BROKER_TYPES.items()}
 
 
@@ -47,6 +51,8 @@ class Replies:
         self._inventory = inventory
         self._id_prefix = _id_prefix(boot)
         self._count = 0
+        self._told_ms = 0
+        self._told_size = 0
         self.slow: Counter[str] = Counter()
         """How often a client was cut because it did not read, by its URI."""
 
@@ -64,15 +70,30 @@ class Replies:
         if client.state is State.CLOSING:
             return []
         try:
-            raw = self._compose(data, to or client.uri, now_ms)
+            raw = self.compose(data, to or client.uri, now_ms)
         except TooLargeError:  # a great many clients with long names (R46)
             error = ErrorMessage(description=Complaint.ANSWER_TOO_LARGE.value)
-            raw = self._compose(error, to or client.uri, now_ms)
+            raw = self.compose(error, to or client.uri, now_ms)
+        self._count_told(client, len(raw), now_ms)
         if client.stalled:
             client.unread_size += len(raw)
             if client.unread_size > self._settings.unread_size:
                 return [self._cut(client)]
         return [Send(client.line, raw)]
+
+    def may_ask(self, client: Client, now_ms: int) -> bool:
+        """Whether a client may ask for an answer that can be large, or had enough for now (R46)."""
+        mine = client.told_size if client.told_ms == now_ms else 0
+        told = self._told_size if self._told_ms == now_ms else 0
+        return mine < self._settings.unread_size and told < self._settings.slice_size
+
+    def _count_told(self, client: Client, size: int, now_ms: int) -> None:
+        if client.told_ms != now_ms:
+            client.told_ms, client.told_size = now_ms, 0
+        if self._told_ms != now_ms:
+            self._told_ms, self._told_size = now_ms, 0
+        client.told_size += size
+        self._told_size += size
 
     def _cut(self, client: Client) -> Command:
         uri = client.uri or OTHERS
@@ -81,7 +102,12 @@ class Replies:
         code = CloseCode.UNAVAILABLE
         return self._inventory.close(client, code, "the client does not read")
 
-    def _compose(self, data: BrokerData, to: str | None, now_ms: int) -> bytes:
+    def compose(self, data: BrokerData, to: str | None, now_ms: int) -> bytes:
+        """A message of the broker's own.
+
+        Raises:
+            TooLargeError: If it is larger than a message may be.
+        """
         self._count += 1
         envelope = Envelope(
             id=f"{self._id_prefix}-{self._count:012x}",
@@ -90,7 +116,13 @@ class Replies:
             targets=() if to is None else (to,),
             sender=BROKER_URI,
         )
-        return encode(Packet(envelope=envelope, data=data))
+        # Without the codec's second look at it: an inventory can be long, and every text in it
+        # was looked at when it came.
+        chunks = (
+            Chunk(ChunkType.ENVELOPE, 0, ENVELOPE.put(envelope)),
+            Chunk(ChunkType.DATA, 0, _encode(data)),
+        )
+        return join(chunks)
 
 
 def _id_prefix(boot: str) -> str:

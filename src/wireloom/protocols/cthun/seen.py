@@ -10,15 +10,18 @@ class Seen:
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._recent: dict[str, str] = {}
-        self._older: dict[str, str] = {}
+        self._recent: dict[str, str | None] = {}
+        self._older: dict[str, str | None] = {}
 
     def knows(self, id_: str, sender: str) -> bool:
         """Whether `sender` sent a message with this id before."""
         return self._recent.get(id_) == sender or self._older.get(id_) == sender
 
-    def add(self, id_: str, sender: str) -> bool:
-        """Remembers a message; gives whether it is new."""
+    def add(self, id_: str, sender: str | None) -> bool:
+        """Remembers a message; gives whether it is new.
+
+        Who gives the same text for all messages of a sender, has it kept once.
+        """
         recent = self._recent
         if recent.get(id_) == sender or self._older.get(id_) == sender:
             return False

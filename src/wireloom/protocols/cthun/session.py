@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from wireloom.protocols.cthun.clients import Client, State
 from wireloom.protocols.cthun.constants import BROKER_URI, CloseCode, Complaint, MessageType
-from wireloom.protocols.cthun.delivery import EXPIRY_TIMER, REDELIVERY_TIMER, Delivery
-from wireloom.protocols.cthun.intake import Intake, Taken
+from wireloom.protocols.cthun.delivery import Delivery
+from wireloom.protocols.cthun.intake import BoundError, Intake, Taken, too_large
 from wireloom.protocols.cthun.integrity import check_sender
 from wireloom.protocols.cthun.inventory import Inventory
 from wireloom.protocols.cthun.messages import (
@@ -26,10 +26,11 @@ from wireloom.protocols.cthun.messages import (
     InventoryResponse,
     Packet,
 )
+from wireloom.protocols.cthun.redelivery import EXPIRY_TIMER, REDELIVERY_TIMER, SLICE_TIMER
 from wireloom.protocols.cthun.replies import Replies
 from wireloom.protocols.cthun.settings import BrokerSettings
 from wireloom.protocols.cthun.uris import parse
-from wireloom.wire.errors import UnauthenticatedError, WireError
+from wireloom.wire.errors import MalformedError, UnauthenticatedError, WireError
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Admit,
@@ -51,7 +52,9 @@ from wireloom.wire.session import (
 )
 
 LINE_TIMER: Final = "line"
+_ASSOCIATED: Final = State.ASSOCIATED
 _CLOSING: Final = State.CLOSING
+_EARLY: Final = "before an association"
 _REQUEST: Final = MessageType.ASSOCIATE_REQUEST.value
 
 
@@ -67,9 +70,10 @@ class BrokerSession:
         self._settings = settings
         self._lines: dict[Line, Client] = {}
         self._inventory = Inventory()
-        self._intake = Intake(self._inventory.clients, settings.max_message_size)
+        self._intake = Intake(self._inventory.clients, settings)
         self._replies = Replies(settings, boot, self._inventory)
         self._delivery = Delivery(settings, self._inventory, self._replies)
+        self._later = self._delivery.later
         self.slow: Mapping[str, int] = self._replies.slow
         """How often a client was cut because it did not read, by its URI."""
         self._own_uris = {BROKER_URI, settings.uri}
@@ -94,8 +98,9 @@ class BrokerSession:
         return {
             "connections": len(self._lines),
             "associated": len(self._inventory.clients),
-            "queued": self._delivery.holding.count,
-            "queued_bytes": self._delivery.holding.size,
+            "queued": self._later.holding.count,
+            "queued_bytes": self._later.holding.size,
+            "unreadable_records": self._later.holding.unreadable_count,
         }
 
     def restore(self, records: Iterable[Store], now_ms: int) -> Sequence[Command]:
@@ -111,26 +116,46 @@ class BrokerSession:
     def _on_frame(self, event: FrameReceived, now_ms: int) -> Sequence[Command]:
         raw = event.raw
         client = self._lines.get(event.line)
-        if client is None or client.state is _CLOSING:
-            peer = None if client is None else client.uri
-            return (Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED, peer),)
+        if client is None:
+            return (Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED),)
+        if client.state is not _ASSOCIATED:
+            refusal = self._early_refusal(client, len(raw), now_ms)
+            if refusal is not None:
+                return refusal
         client.active_ms = now_ms
-        if event.text:  # a message is binary (R40)
-            return self._undecodable(client, Reason.MALFORMED, now_ms)
         try:
+            if event.text:
+                raise MalformedError("a message is binary")  # R40
             taken = self._intake.take(raw, client.uri)
         except WireError as error:
-            return self._undecodable(client, error.reason, now_ms)
+            return self._unread(client, error, now_ms)
         if taken[2] is None:
             return self._delivery.take(client, taken, raw, now_ms)
         return self._take_unusual(client, taken, raw, now_ms)
+
+    def _early_refusal(self, client: Client, size: int, now_ms: int) -> Sequence[Command] | None:
+        """Why a connection that is not associated is not heard: little is, nothing large (R51)."""
+        if client.state is _CLOSING:
+            return (Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED, client.uri),)
+        client.early_count += 1
+        if client.early_count > self._settings.early_count:
+            code = CloseCode.ASSOCIATION_UNSUCCESSFUL
+            close = self._inventory.close(client, code, "too much before an association")
+            return Conclude(Outcome.REJECTED, Reason.RATE_LIMITED), close
+        if size > self._settings.early_size:
+            words = too_large("Message", size, self._settings.early_size)
+            return self._unread(client, BoundError(f"{words} {_EARLY}"), now_ms)
+        return None
 
     def _on_refused(self, event: FrameRefused, now_ms: int) -> Sequence[Command]:
         """Answers a frame that the link did not read because of its size."""
         client = self._lines.get(event.line)
         if client is None or client.state is _CLOSING:
             return (Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED),)
-        return self._undecodable(client, Reason.TOO_LARGE, now_ms)
+        words = too_large("Message", event.size, event.limit)
+        if client.state is State.OPEN:
+            words = f"{words} {_EARLY}"
+        return self._unread(client, BoundError(words), now_ms)
 
     def _take_unusual(
         self, client: Client, taken: Taken, raw: bytes, now_ms: int
@@ -140,15 +165,24 @@ class BrokerSession:
         if envelope.sender != client.uri and envelope.message_type != _REQUEST:  # R29
             why = Complaint.NOT_AUTHENTICATED, Reason.UNAUTHENTICATED
             return self._delivery.refuse(client, envelope, *why, now_ms)
+        if len(envelope.message_type) > self._settings.max_type_size:
+            why = Complaint.TYPE_TOO_LONG, Reason.TOO_LARGE
+            return self._delivery.refuse(client, envelope, *why, now_ms)
         if envelope.message_type in BROKER_TYPES:
             answer = self._answers.get(envelope.message_type, self._refuse_broker_talk)
             return answer(client, taken, now_ms)
         return self._delivery.take(client, taken, raw, now_ms)
 
-    def _undecodable(self, client: Client, reason: Reason, now_ms: int) -> Sequence[Command]:
-        error = ErrorMessage(description=Complaint.UNDECODABLE.value)
-        concluded = Conclude(Outcome.REJECTED, reason, client.uri)
-        return [concluded, *self._replies.tell(client, error, now_ms)]
+    def _unread(self, client: Client, error: WireError, now_ms: int) -> Sequence[Command]:
+        """Says why a message was not read, and of which one if its envelope was."""
+        words = Complaint.UNDECODABLE.value
+        if isinstance(error, BoundError):
+            words = error.detail
+            if error.envelope is not None and error.envelope.sender == client.uri:
+                why = words, error.reason
+                return self._delivery.refuse(client, error.envelope, *why, now_ms)
+        concluded = Conclude(Outcome.REJECTED, error.reason, client.uri)
+        return [concluded, *self._replies.tell(client, ErrorMessage(description=words), now_ms)]
 
     def _refuse_broker_talk(self, client: Client, taken: Taken, now_ms: int) -> Sequence[Command]:
         """What only brokers say is no client's to say, whomever it is for (R39)."""
@@ -161,8 +195,14 @@ class BrokerSession:
             return self._refuse_broker_talk(client, taken, now_ms)
         if expires_ms <= now_ms:
             return self._delivery.expired_on_arrival(client, envelope, now_ms)
-        uris = self._inventory.connected(_query(packet))
-        response = InventoryResponse(uris=tuple(uris))
+        query = _query(packet)
+        if len(query) > self._settings.max_query_count:
+            why = Complaint.TOO_MANY_PATTERNS, Reason.TOO_LARGE
+            return self._delivery.refuse(client, envelope, *why, now_ms)
+        if not self._replies.may_ask(client, now_ms):
+            busy = Complaint.BUSY, Reason.RATE_LIMITED
+            return self._delivery.refuse(client, envelope, *busy, now_ms)
+        response = InventoryResponse(uris=tuple(self._inventory.answer(query)))
         concluded = Conclude(Outcome.ACCEPTED, None, client.uri, envelope.message_type)
         return [concluded, *self._replies.tell(client, response, now_ms)]
 
@@ -213,10 +253,10 @@ class BrokerSession:
         commands.append(Conclude(Outcome.ACCEPTED, None, uri, _REQUEST))
         response = AssociateResponse(id=envelope.id, success=True)
         commands += self._replies.tell(client, response, now_ms)
-        return commands + self._delivery.welcome(client, uri, now_ms)
+        return commands + self._later.welcome(uri, now_ms)
 
     def _on_opened(self, event: Opened, now_ms: int) -> Sequence[Command]:
-        client = self._lines[event.line] = Client(event.line, event.identity, now_ms)
+        client = self._lines[event.line] = Client(event.line, event.identity, now_ms, event.peer)
         if self._stopping:
             return (self._inventory.close(client, CloseCode.UNAVAILABLE, "not running"),)
         if len(self._lines) > self._settings.max_connection_count:
@@ -237,25 +277,26 @@ class BrokerSession:
         client = self._lines.get(event.line)
         if client is None or client.state is State.CLOSING:
             return ()
-        return self._delivery.congested(client, event.frames, event.bytes, now_ms)
+        return self._later.congested(client, event.frames, event.bytes, now_ms)
 
     def _on_closed(self, event: Closed, now_ms: int) -> Sequence[Command]:
-        del now_ms
         client = self._lines.pop(event.line, None)
         if client is None:
             return ()
         self._inventory.remove(client)
         client.state = State.CLOSING
-        return (WakeAt((LINE_TIMER, event.line), None),)
+        return [WakeAt((LINE_TIMER, event.line), None), *self._later.gone(client, now_ms)]
 
     def _on_timer(self, event: TimerFired, now_ms: int) -> Sequence[Command]:
         match event.timer:
             case (str(kind), int(line)) if kind == LINE_TIMER:
                 return self._on_line_timer(line, now_ms)
             case (str(kind), str(uri)) if kind == REDELIVERY_TIMER:
-                return self._delivery.redeliver(uri, now_ms)
+                return self._later.redeliver(uri, now_ms)
             case str(kind) if kind == EXPIRY_TIMER:
-                return self._delivery.expire(now_ms)
+                return self._later.expire(now_ms)
+            case str(kind) if kind == SLICE_TIMER:
+                return self._later.deliver(now_ms)
         return ()
 
     def _on_line_timer(self, line: Line, now_ms: int) -> Sequence[Command]:

@@ -7,19 +7,26 @@ from wireloom.protocols.cthun.constants import (
     BROKER_TTL_MS,
     BROKER_URI,
     BURST_COUNT,
+    CROWDED_SIZE,
+    EARLY_COUNT,
+    EARLY_SIZE,
     HELD_COUNT,
     HELD_SIZE,
     IDLE_TIMEOUT_MS,
     MAX_CONNECTION_COUNT,
+    MAX_ENVELOPE_SIZE,
+    MAX_LIFETIME_MS,
     MAX_MESSAGE_SIZE,
+    MAX_QUERY_COUNT,
     MAX_REDELIVERY_MS,
+    MAX_REQUEST_SIZE,
     MAX_TARGET_COUNT,
+    MAX_TYPE_SIZE,
     MAX_URI_SIZE,
     MIN_REDELIVERY_MS,
     REPORT_WAIT_MS,
     SEEN_COUNT,
-    SENDER_HELD_COUNT,
-    SENDER_HELD_SIZE,
+    SLICE_SIZE,
     STALLED_COUNT,
     STALLED_SIZE,
     UNREAD_SIZE,
@@ -62,11 +69,29 @@ class BrokerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     max_message_size: int = MAX_MESSAGE_SIZE
     """Bytes in a message as a client sends it."""
 
+    max_envelope_size: int = MAX_ENVELOPE_SIZE
+    """Bytes in the envelope of a message, and in all its debug chunks together."""
+
+    max_request_size: int = MAX_REQUEST_SIZE
+    """Bytes in the data of a message for the broker itself."""
+
+    max_type_size: int = MAX_TYPE_SIZE
+    """Characters in a message type."""
+
+    max_query_count: int = MAX_QUERY_COUNT
+    """Patterns in an inventory request."""
+
+    early_count: int = EARLY_COUNT
+    """Frames that a client may send before it is associated."""
+
+    early_size: int = EARLY_SIZE
+    """Bytes in each of them."""
+
     max_connection_count: int = MAX_CONNECTION_COUNT
     """Connections at a time."""
 
     max_uri_size: int = MAX_URI_SIZE
-    """Characters in the URI of a client."""
+    """Characters in the URI of a client, and in a target."""
 
     max_target_count: int = MAX_TARGET_COUNT
     """Targets that one message names."""
@@ -78,13 +103,10 @@ class BrokerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Messages that are held, each counted once for every client it is held for."""
 
     held_size: int = HELD_SIZE
-    """Bytes of them."""
+    """Bytes of them: whole records, with all that is kept for each client."""
 
-    sender_held_count: int = SENDER_HELD_COUNT
-    """Messages of one sender that are held."""
-
-    sender_held_size: int = SENDER_HELD_SIZE
-    """Bytes of them."""
+    max_lifetime_ms: int = MAX_LIFETIME_MS
+    """How long a message is held at most, whatever its envelope says."""
 
     burst_count: int = BURST_COUNT
     """Held messages that are delivered or reported in one turn."""
@@ -94,6 +116,12 @@ class BrokerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     stalled_size: int = STALLED_SIZE
     """Bytes waiting, likewise."""
+
+    slice_size: int = SLICE_SIZE
+    """Bytes of messages for several clients, or that waited, that leave in one turn."""
+
+    crowded_size: int = CROWDED_SIZE
+    """Bytes waiting to leave for all clients, from which on only what is small leaves in slices."""
 
     unread_size: int = UNREAD_SIZE
     """Bytes that the broker says to a client that does not read before it cuts the client."""

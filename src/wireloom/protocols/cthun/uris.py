@@ -41,17 +41,17 @@ def parse(text: str) -> Uri:
     """
     if not _TARGET.match(text):
         raise MalformedError(f"{text!r:.60} is not a Cthun URI")
-    return _split(text)
+    return split(text)
 
 
 def is_wildcard(text: str) -> bool:
     """Whether a URI can stand for several nodes."""
-    return WILDCARD in _split(text)
+    return WILDCARD in split(text)
 
 
 def is_server(text: str) -> bool:
     """Whether a URI claims to be a broker's."""
-    return _split(text).type == SERVER_TYPE
+    return split(text).type == SERVER_TYPE
 
 
 def matches(pattern: str, text: str) -> bool:
@@ -59,13 +59,14 @@ def matches(pattern: str, text: str) -> bool:
 
     A wildcard stands for a whole component, whatever it is (R16).
     """
-    wanted, found = _split(pattern), _split(text)
+    wanted, found = split(pattern), split(text)
     return wanted.common_name in (WILDCARD, found.common_name) and wanted.type in (
         WILDCARD,
         found.type,
     )
 
 
-def _split(text: str) -> Uri:
+def split(text: str) -> Uri:
+    """The components of a URI that was checked before."""
     name, _, type_ = text.removeprefix(_PREFIX).partition("/")
     return Uri(name, type_)
