@@ -11,6 +11,7 @@ import uvloop
 
 from live.parts import EchoSession, Pipe, captured, running, until
 from wireloom.capture.writer import CaptureWriter
+from wireloom.live.backlogs import Backlogs
 from wireloom.live.driver import LARGE, MANY, Driver
 from wireloom.live.links.connection import LinkLimits
 from wireloom.live.metrics import Meters
@@ -478,6 +479,86 @@ def test_an_overloaded_node_does_not_read(tmp_path: Path) -> None:
         driver.resume()
         assert not before.paused
         assert not late.paused
+
+    drive(tmp_path, test)
+
+
+def test_an_overloaded_node_handles_what_it_has_read_later(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        pipe, gone = opened(driver), opened(driver)
+        driver.pause()
+        for line in (pipe.line, gone.line):
+            driver.received(FrameReceived(line, b"hello"))
+        driver.received(FrameReceived(pipe.line, b"wake 0"))
+        late = opened(driver)
+        late.close(1000, "")
+        await asyncio.sleep(0.05)
+        assert session.seen(FrameReceived) == []
+        assert session.events[-2:] == [Opened(3, "nowhere:1"), Closed(3, 1000)]
+        driver.ending(gone, 1006)
+        driver.resume()
+        await until(lambda: session.seen(TimerFired))
+        heard = [FrameReceived(1, b"hello"), FrameReceived(1, b"wake 0")]
+        assert session.seen(FrameReceived) == heard
+
+    drive(tmp_path, test)
+
+
+def test_the_bound_of_what_waits_for_the_capture_log_holds_within_a_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is written before the turn ends: whatever was read by then is handled later."""
+    monkeypatch.setattr("wireloom.live.tap.MAX_BYTES", 40 << 20)
+    large = b"x" * (1 << 20)
+    waited: list[int] = []
+
+    async def test(driver: Driver, session: EchoSession) -> None:
+        pipe = opened(driver)
+        driver._came.extend(FrameReceived(pipe.line, large) for _ in range(100))
+        driver.catch_up()
+        waited.append(len(session.seen(FrameReceived)))
+
+    async def main() -> None:
+        def overloaded(is_much: bool) -> None:
+            if is_much:
+                driver.pause()
+
+        tap = Tap(CaptureWriter(tmp_path / "captures", "n1"), "n1", overloaded=overloaded)
+        session = EchoSession()
+        async with running(session, tmp_path, tap=tap) as driver:
+            await test(driver, session)
+        tap.close()
+
+    uvloop.run(main())
+    assert 20 <= waited[0] <= 40  # each is captured as it came and as it left
+
+
+def test_with_too_much_waiting_for_the_store_the_node_is_overloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wireloom.live.driver.MAX_HELD_BYTES", 100_000)
+    told: list[bool] = []
+
+    async def test(driver: Driver, session: EchoSession) -> None:
+        driver.overloaded = told.append
+        pipe = opened(driver)
+        driver.received(FrameReceived(pipe.line, b"keep " + b"x" * 200_000))
+        await until(lambda: told == [True, False])
+
+    drive(tmp_path, test)
+
+
+def test_connections_of_all_drivers_are_weighed_together(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        driver.backlogs = Backlogs(1_000)
+        pipes = [opened(driver) for _ in range(3)]
+        for pipe in pipes:
+            pipe.stuck = 400
+            driver.received(FrameReceived(pipe.line, b"x"))
+        await until(lambda: sum(pipe.aborted for pipe in pipes) == 1)
+        for pipe in pipes:
+            driver.closed(pipe, 1006)
+        assert driver.backlogs.total == 0
 
     drive(tmp_path, test)
 

@@ -42,13 +42,22 @@ class Stage:
         self.delivered: list[object] = []
         self.meters = Meters()
         store: Any = self.store
+        self.let_out = 0
         self.performer = Performer(
-            "echo", store=store, tap=tap, meters=self.meters, deliver=self.delivered.append
+            "echo",
+            store=store,
+            tap=tap,
+            meters=self.meters,
+            deliver=self.delivered.append,
+            let_out=self._let_out,
         )
         self.pipes = [Pipe(self), Pipe(self)]
         for line, pipe in enumerate(self.pipes, 1):
             pipe.line = line
             self.performer.connections[line] = pipe
+
+    def _let_out(self) -> None:
+        self.let_out += 1
 
     def closed(self, pipe: Pipe, code: int) -> None:
         """What a connection tells when it is closed."""
@@ -198,3 +207,33 @@ def test_a_record_is_captured_and_leaves_on_no_line() -> None:
     assert stage.left() == [[], []]
     assert (rolls.rows.frames, list(rolls.rows.meanings)) == ([b"too late"], [COMPOSED])
     Stage().do(Record(b"nobody captures", "alice"))
+
+
+LARGE = b"x" * (6 << 20)
+
+
+def test_what_has_many_bytes_leaves_before_the_turn_ends() -> None:
+    stage = Stage()
+    answers = [([Send(1, LARGE)], stage.pipes[1], b"") for _ in range(7)]
+    stage.performer.perform(answers, 0)
+    assert stage.let_out == 2
+    assert stage.performer.spoke == {stage.pipes[1]}
+    stage.do(Spread([1, 2], [LARGE, LARGE]))
+    assert stage.let_out == 3
+    stage.performer.begin()
+    stage.do(Store("kind", "key", LARGE), Store("kind", "key", LARGE))
+    assert stage.let_out == 3
+    stage.do(Store("kind", "key", LARGE))
+    assert stage.let_out == 4
+    stage.performer.perform([([], stage.pipes[0], LARGE) for _ in range(3)], 0)
+    assert stage.let_out == 5
+
+
+def test_what_waited_for_the_store_leaves_in_portions_too() -> None:
+    stage = Stage()
+    for _ in range(6):
+        stage.do(Store("kind", "key", b"v"), Send(1, LARGE))
+    assert stage.performer.waiting.size == 6 * len(LARGE)
+    stage.performer.release(6, 0)
+    assert stage.performer.waiting.size == 0
+    assert stage.let_out == 2

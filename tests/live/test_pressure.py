@@ -1,7 +1,6 @@
 """Slow readers."""
 
 from live.parts import Pipe
-from wireloom.live.links.connection import Connection
 from wireloom.live.pressure import Pressure
 from wireloom.wire.session import Congested
 
@@ -14,7 +13,7 @@ def pipe(line: int, stuck: int) -> Pipe:
 
 
 def test_a_connection_is_told_of_when_it_passes_a_mark_and_when_it_changes() -> None:
-    pressure = Pressure(lambda _: None)
+    pressure = Pressure()
     slow = pipe(3, 500)
     pressure.note(slow)
     pressure.note(slow)
@@ -30,7 +29,7 @@ def test_a_connection_is_told_of_when_it_passes_a_mark_and_when_it_changes() -> 
 
 
 def test_a_connection_that_is_gone_is_not_told_of() -> None:
-    pressure = Pressure(lambda _: None)
+    pressure = Pressure()
     slow, other = pipe(1, 500), pipe(2, 500)
     pressure.note(slow)
     list(pressure.noted())
@@ -39,15 +38,3 @@ def test_a_connection_that_is_gone_is_not_told_of() -> None:
     pressure.forget(other)
     assert list(pressure.noted()) == []
     assert list(pressure.tick()) == []
-
-
-def test_the_worst_are_cut_when_all_together_hold_too_much() -> None:
-    cut: list[Connection] = []
-    pressure = Pressure(cut.append, max_total_bytes=1_000)
-    pipes = [pipe(1, 300), pipe(2, 900), pipe(3, 600)]
-    for one in pipes:
-        pressure.note(one)
-    assert len(list(pressure.noted())) == 3
-    assert list(pressure.tick()) == []
-    assert cut == [pipes[1]]
-    assert len(pressure) == 2

@@ -12,12 +12,14 @@ def test_commands_wait_for_their_tickets_and_behind_each_other() -> None:
     waiting.add(pipe, 0, second)
     waiting.add(other, 7, third)
     assert len(waiting) == 3
+    assert waiting.size == 2
     assert waiting.connections == {pipe, other}
     assert list(waiting.commands(4)) == []
     assert list(waiting.commands(5)) == [(pipe, first), (pipe, second)]
     assert waiting.connections == {other}
     assert list(waiting.commands(9)) == [(other, third)]
     assert not waiting
+    assert waiting.size == 0
 
 
 def test_items_wait_in_their_order() -> None:
@@ -40,4 +42,5 @@ def test_what_waits_for_a_connection_that_ended_is_dropped() -> None:
     for connection, _ in waiting.commands(1):
         waiting.forget(connection)
     assert not pipe.held
+    assert waiting.size == 0
     assert not waiting

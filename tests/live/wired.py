@@ -277,7 +277,7 @@ class Wire:
 
     def _is_idle(self) -> bool:
         driver = self._driver
-        return not (driver._waiting or driver._turn or driver._came or driver._ended)
+        return not (driver._waiting or driver._turn or driver._came or driver._came_or_went)
 
     def _reach(self, one: ClientConnection) -> None:
         """Waits until the server has read all that was sent, and all it wrote has been read."""

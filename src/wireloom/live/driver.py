@@ -14,6 +14,7 @@ from time import perf_counter, time_ns
 from typing import Final
 
 from wireloom.live.alarm import Alarm
+from wireloom.live.backlogs import Backlogs
 from wireloom.live.links.connection import Connection
 from wireloom.live.metrics import Meters
 from wireloom.live.performer import Answer, Performer
@@ -47,6 +48,9 @@ LARGE: Final = 64 * 1024
 """So many frames, and frames of so many bytes, do not wait for the end of a turn: what waits has a
 bound, however many send at once."""
 
+MAX_HELD_BYTES: Final = 128 * 1024 * 1024
+"""With more in frames that wait for the store, the node takes nothing in."""
+
 _NS_PER_MS: Final = 1_000_000
 _log: Final = logging.getLogger(__name__)
 
@@ -78,8 +82,9 @@ class Driver:
         self._store = store
         self._tap = tap
         self._meters = meters or Meters()
+        out = self._let_out
         self._performer = Performer(
-            protocol, store=store, tap=tap, meters=self._meters, deliver=deliver
+            protocol, store=store, tap=tap, meters=self._meters, deliver=deliver, let_out=out
         )
         self._connections = self._performer.connections
         self._waiting = self._performer.waiting
@@ -87,23 +92,24 @@ class Driver:
         self._loop = asyncio.get_running_loop()
         self._sockets: set[Connection] = set()
         self._came: deque[Event] = deque()
-        self._ended: deque[Closed] = deque()
+        self._came_or_went: deque[Opened | Closed] = deque()
         self._is_working = False
         self._next_line = 1
         self._turn: list[Connection] = []
         self._turn_began_at: float | None = None
         self._alarm = Alarm(self._ring)
-        self._pressure = Pressure(self.stalled)
+        self._pressure = Pressure()
+        self.backlogs = Backlogs()
+        """What waits to leave on all connections; drivers of one node share it."""
+
+        self.overloaded: Callable[[bool], None] = lambda _: None
+        """Told when too much waits for the store, and when little enough does again."""
+
+        self._is_overloaded = False
         self._ticker: asyncio.TimerHandle | None = None
         self._is_paused = False
         self._emptied = asyncio.Event()
-        self._meters.slow = self._pressure.named
-        self._meters.gauges |= {
-            "connections": lambda: len(self._sockets),
-            "timers": lambda: len(self._timers),
-            "held_commands": lambda: len(self._waiting),
-            "congested_connections": lambda: len(self._pressure),
-        }
+        self._add_gauges()
 
     def start(self) -> None:
         """Gives the session back what an earlier life stored."""
@@ -135,9 +141,10 @@ class Driver:
         self._meters.opened += 1
         if self._is_paused:
             connection.pause()
-        self._handle(
+        self._came_or_went.append(
             Opened(connection.line, connection.peer, connection.identity, connection.token)
         )
+        self.catch_up()
 
     def received(self, event: FrameReceived) -> None:
         """A whole frame came in."""
@@ -154,7 +161,7 @@ class Driver:
 
     def catch_up(self) -> None:
         """Handles all that came, unless that is being done."""
-        if self._is_working or not (self._came or self._ended):
+        if self._is_working or not (self._came or self._came_or_went):
             return
         self._is_working = True
         try:
@@ -173,6 +180,10 @@ class Driver:
         self._pressure.note(connection)
         self._begin_turn()
 
+    def waits(self, connection: Connection, size: int) -> None:
+        """The system did not take a write whole."""
+        self.backlogs.note(connection, size)
+
     def stalled(self, connection: Connection) -> None:
         """More waits to leave than may: the peer does not read."""
         if connection.is_cut:
@@ -188,13 +199,14 @@ class Driver:
             return
         self._meters.closed[code] += 1
         # Later: a link may tell of an end in the middle of an answer that demanded it.
-        self._ended.append(Closed(connection.line, code))
+        self._came_or_went.append(Closed(connection.line, code))
         self._loop.call_soon(self.catch_up)
 
     def closed(self, connection: Connection, code: int) -> None:
         """A connection went away."""
         self.ending(connection, code)
         self._pressure.forget(connection)
+        self.backlogs.forget(connection)
         self._sockets.discard(connection)
         if not self._sockets:
             self._emptied.set()
@@ -207,7 +219,7 @@ class Driver:
         self._begin_turn()
 
     def pause(self) -> None:
-        """Stops reading: the node cannot keep up."""
+        """Stops reading, and handling what was read: the node cannot keep up."""
         self._is_paused = True
         for connection in self._sockets:
             connection.pause()
@@ -217,6 +229,7 @@ class Driver:
         self._is_paused = False
         for connection in self._sockets:
             connection.resume()
+        self._begin_turn()
 
     async def stop(self, seconds: float) -> None:
         """Lets the session say goodbye, lets everything out, and ends all connections."""
@@ -243,6 +256,15 @@ class Driver:
             self._emptied.clear()
             await self._emptied.wait()
 
+    def _add_gauges(self) -> None:
+        self._meters.slow = self._pressure.named
+        self._meters.gauges |= {
+            "connections": lambda: len(self._sockets),
+            "timers": lambda: len(self._timers),
+            "held_commands": lambda: len(self._waiting),
+            "congested_connections": lambda: len(self._pressure),
+        }
+
     # Events and commands.
 
     def _handle(self, event: Event) -> None:
@@ -253,12 +275,13 @@ class Driver:
         """What the session answers to all that happened: one answer at a time is performed.
 
         It hears of ends before anything else: it shall send nothing into the void. What came
-        after it had ended a connection, it does not hear.
+        after it had ended a connection, it does not hear. While the node cannot keep up, what came
+        waits.
         """
-        handle, came, ended = self._session.handle, self._came, self._ended
+        handle, came, first = self._session.handle, self._came, self._came_or_went
         connections = self._connections
-        while ended or came:
-            event = ended.popleft() if ended else came.popleft()
+        while first or (came and not self._is_paused):
+            event = first.popleft() if first else came.popleft()
             source, raw = None, b""
             if type(event) is FrameReceived:
                 raw = event.raw
@@ -300,33 +323,53 @@ class Driver:
         try:
             self.catch_up()
         finally:
-            self._let_out(self._turn_began_at or 0.0)
+            self._close_turn(self._turn_began_at or 0.0)
         for event in self._pressure.noted():
             self._handle(event)
         if self._pressure and self._ticker is None:
             self._ticker = self._loop.call_later(TICK_SECONDS, self._tick)
-        self._alarm.set(self._timers.next_at(), time_ns() // _NS_PER_MS)
+        self._set_alarm()
 
-    def _let_out(self, began_at: float) -> None:
-        for connection in sorted(self._turn, key=self._performer.spoke.__contains__):
-            connection.flush()
-        self._store.commit()
-        self._turn.clear()
-        self._performer.spoke.clear()
-        if self._tap is not None:
-            self._tap.check()
+    def _close_turn(self, began_at: float) -> None:
+        self._let_out()
+        self._performer.begin()
         self._turn_began_at = None
         self._meters.turn.observe(perf_counter() - began_at)
-        if self._came:  # something failed that came before
+        if self._came and not self._is_paused:  # something failed that came before
             self._begin_turn()
+
+    def _let_out(self) -> None:
+        """Writes all that was put, and has records and rows written if they are enough."""
+        for connection in sorted(self._turn, key=self._performer.spoke.__contains__):
+            connection.flush()
+        self._turn.clear()
+        self._store.commit()
+        if self._tap is not None:
+            self._tap.check()
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Tells when too much waits for the store, and when little enough does again."""
+        most = MAX_HELD_BYTES // 2 if self._is_overloaded else MAX_HELD_BYTES
+        is_much = self._waiting.size > most
+        if is_much != self._is_overloaded:
+            self._is_overloaded = is_much
+            self.overloaded(is_much)
+
+    def _set_alarm(self) -> None:
+        """Wakes for the next timer; while the node cannot keep up, timers wait too."""
+        due = None if self._is_paused else self._timers.next_at()
+        self._alarm.set(due, time_ns() // _NS_PER_MS)
 
     def _tick(self) -> None:
         self._ticker = None
-        for event in self._pressure.tick():
+        for event in () if self._is_paused else self._pressure.tick():
             self._handle(event)
         self._begin_turn()
 
     def _ring(self) -> None:
+        if self._is_paused:
+            return
         for count, timer in enumerate(self._timers.due(time_ns() // _NS_PER_MS), 1):
             self._handle(TimerFired(timer))
             if count == MAX_TIMERS_A_TURN:

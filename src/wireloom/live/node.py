@@ -14,6 +14,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from wireloom.capture.retention import Keeper, QuotaError
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live import endpoints
+from wireloom.live.backlogs import Backlogs
 from wireloom.live.config import Config, EndpointSection, capture_bounds, take_address
 from wireloom.live.driver import Driver
 from wireloom.live.endpoints import NodeError
@@ -46,6 +47,7 @@ class Node:
         self._is_stopping = False
         self._overloads: set[str] = set()
         self._room = Room(sockets())
+        self._backlogs = Backlogs()
 
     async def run(self, ready: Callable[[Sequence[str]], None]) -> None:
         """Serves until a signal ends it.
@@ -135,6 +137,8 @@ class Node:
         session, limits = endpoints.session(section, Path(self._config.node.data), self._boot)
         meters = self._meters[name] = Meters()
         driver = Driver(name, session, store=self._store, tap=self._tap, meters=meters)
+        driver.backlogs = self._backlogs
+        driver.overloaded = partial(self._overload, name)
         self._drivers[name] = driver
         endpoints.add_gauges(meters, session)
         try:

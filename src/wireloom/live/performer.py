@@ -11,7 +11,7 @@ from typing import Final
 from wireloom.live.links.connection import Connection
 from wireloom.live.metrics import Meters
 from wireloom.live.store import RecordStore
-from wireloom.live.tap import COMPOSED, LEFT, Absent, Tap, came
+from wireloom.live.tap import COMPOSED, LEFT, Absent, Rows, Tap, came
 from wireloom.live.timers import Timers
 from wireloom.live.waiting import Waiting
 from wireloom.wire.outcome import Outcome
@@ -41,6 +41,10 @@ STRANGER_CAPTURED: Final = 4 * 1024
 """Bytes of a frame that are captured while the session does not know who sent it: whoever connects
 shall not fill the disk."""
 
+MAX_TURN_BYTES: Final = 16 * 1024 * 1024
+"""When frames and records have so many bytes, they leave before the next answer is performed: what
+waits for the end of a turn has a bound."""
+
 _REMEMBERED: Final = 16
 """Spreads whose connections are remembered; all are forgotten when there are more."""
 
@@ -54,6 +58,7 @@ class Performer:
         tap: Where frames are captured, if they are.
         meters: Where things are counted.
         deliver: Takes what the session delivers.
+        let_out: Writes all that was put, in the middle of a turn.
     """
 
     def __init__(
@@ -64,12 +69,14 @@ class Performer:
         tap: Tap | None,
         meters: Meters,
         deliver: Callable[[object], None],
+        let_out: Callable[[], None],
     ) -> None:
         self._protocol = protocol
         self._store = store
         self._tap = tap
         self._meters = meters
         self._deliver = deliver
+        self._let_out = let_out
         self.connections: dict[int, Connection] = {}
         """Those on which frames may leave, by line."""
         self.spoke: set[Connection] = set()
@@ -78,6 +85,13 @@ class Performer:
         self.timers = Timers()
         self._reached: dict[int, tuple[Sequence[Line], list[Connection]]] = {}
         """Connections of the latest spreads, by the identity of their lines."""
+        self._size = 0
+        """Bytes that were put since something was let out."""
+
+    def begin(self) -> None:
+        """All that was put has left: a turn begins."""
+        self.spoke.clear()
+        self._size = 0
 
     def drop(self, connection: Connection) -> bool:
         """Lets nothing more leave on a connection; gives whether anything could."""
@@ -91,10 +105,12 @@ class Performer:
         rows = None if self._tap is None else self._tap.rows
         sent: list[Outcome | None] = []
         sources: list[Connection] = []
+        size = 0
         concluded: list[Conclude] = []
         for commands, source, raw in answers:
             ticket = 0
             conclusion: Conclude | None = None
+            size += len(raw)
             for command in commands:
                 if type(command) is Send:
                     connection = find(command.line)
@@ -102,6 +118,7 @@ class Performer:
                         self._put(command, ticket)
                         continue
                     frame = command.raw
+                    size += len(frame)
                     connection.put(frame, command.text)
                     sent.append(command.outcome)
                     if rows is not None:
@@ -117,17 +134,34 @@ class Performer:
                 if rows is not None:
                     shown = raw if source.is_admitted else raw[:STRANGER_CAPTURED]
                     rows.add(source, came(conclusion), shown)
+            if size + self._size > MAX_TURN_BYTES:
+                size = 0
+                rows = self._relieve(sources, now)
+        self._size += size
         self._meters.sent.update(sent)
         self._conclude(sources, concluded)
-        if rows is not None:
-            rows.at(now)
+        self._stamp(now)
+
+    def _relieve(self, sources: list[Connection], now: int) -> Rows | None:
+        """Lets out what was put so far, and to those who spoke last; gives where rows go now."""
+        self.spoke.update(sources)
+        self._stamp(now)
+        self._size = 0
+        self._let_out()
+        return None if self._tap is None else self._tap.rows
 
     def release(self, ticket: int, now: int) -> None:
         """Performs what waited for records up to this ticket."""
         for connection, command in self.waiting.commands(ticket):
             self._release(connection, command)
+            if self._size > MAX_TURN_BYTES:
+                self._relieve([], now)
         for item in self.waiting.items(ticket):
             self._deliver(item)
+        self._stamp(now)
+
+    def _stamp(self, now: int) -> None:
+        """Says of all rows so far when they were."""
         if self._tap is not None:
             self._tap.rows.at(now)
 
@@ -143,6 +177,7 @@ class Performer:
             return
         for connection, frame in zip(reached, frames, strict=True):
             connection.put(frame, text)
+        self._size += sum(map(len, frames))
         self._meters.sent[outcome] += len(frames)
         if self._tap is not None:
             self._tap.rows.add_all(reached, LEFT[outcome], frames)
@@ -171,6 +206,7 @@ class Performer:
             case Spread():
                 self._spread(command, ticket)
             case Store(kind, key, value):
+                self._size += len(value)
                 return self._store.put((self._protocol, kind, key), value)
             case Forget(kind, key):
                 return self._store.put((self._protocol, kind, key), None)
@@ -204,3 +240,4 @@ class Performer:
         self._meters.sent[command.outcome] += 1
         if self._tap is not None:
             self._tap.rows.add(connection, LEFT[command.outcome], command.raw)
+        self._size += len(command.raw)

@@ -17,6 +17,8 @@ class Waiting:
     def __init__(self) -> None:
         self._connections: dict[Connection, None] = {}
         self._items: deque[tuple[int, object]] = deque()
+        self.size = 0
+        """Bytes of the frames that wait."""
 
     def __len__(self) -> int:
         return sum(len(one.held) for one in self._connections) + len(self._items)
@@ -34,6 +36,7 @@ class Waiting:
     def add(self, connection: Connection, ticket: int, command: Send | Close) -> None:
         """Lets a command wait; without a ticket, behind what waits on its connection."""
         connection.held.append((ticket or connection.held[-1][0], command))
+        self.size += _size(command)
         self._connections[connection] = None
 
     def add_item(self, ticket: int, item: object) -> None:
@@ -43,6 +46,7 @@ class Waiting:
     def forget(self, connection: Connection) -> None:
         """Drops what waits for a connection."""
         self._connections.pop(connection, None)
+        self.size -= sum(_size(command) for _, command in connection.held)
         connection.held.clear()
 
     def commands(self, ticket: int) -> Iterator[tuple[Connection, Send | Close]]:
@@ -50,7 +54,9 @@ class Waiting:
         for connection in tuple(self._connections):
             held = connection.held
             while held and held[0][0] <= ticket:
-                yield connection, held.popleft()[1]
+                command = held.popleft()[1]
+                self.size -= _size(command)
+                yield connection, command
             if not held:
                 self._connections.pop(connection, None)
 
@@ -58,3 +64,7 @@ class Waiting:
         """Takes the items whose records are on disk, up to this ticket."""
         while self._items and self._items[0][0] <= ticket:
             yield self._items.popleft()[1]
+
+
+def _size(command: Send | Close) -> int:
+    return len(command.raw) if isinstance(command, Send) else 0

@@ -104,6 +104,10 @@ class Host(Protocol):
         """More waits to leave than should, or little enough again."""
         ...
 
+    def waits(self, connection: "Connection", size: int) -> None:
+        """The system did not take a write whole: so many bytes wait now."""
+        ...
+
     def stalled(self, connection: "Connection") -> None:
         """More waits to leave than may: the connection is to be cut."""
         ...
@@ -228,6 +232,8 @@ class Connection(ABC):
         self._settle(buffered)
         if buffered > self.limits.max_backlog_bytes:
             self.host.stalled(self)
+        else:
+            self.host.waits(self, buffered)
 
     def _settle(self, buffered: int) -> None:
         """Forgets writes that have left: the newest `buffered` bytes are still here."""
