@@ -24,6 +24,7 @@ from wireloom.protocols.cthun.times import millis
 from wireloom.wire.errors import MalformedError, WireError
 
 PLAIN = Packet(envelope=GREETING, data=b"data")
+LONG = replace(PLAIN, envelope=replace(GREETING, message_type="t" * 200))
 
 
 def intake(**limits: int) -> Intake:
@@ -174,7 +175,7 @@ def test_notes_are_read_too() -> None:
 
 
 def test_a_message_has_a_greatest_size() -> None:
-    raw = encode(PLAIN)
+    raw = encode(LONG)
     intake(max_message_size=len(raw)).take(raw, CONTROLLER)
     words = f"Message has {len(raw)} bytes, at most {len(raw) - 1} are taken"
     with pytest.raises(BoundError, match=words):
@@ -203,7 +204,7 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_envelope_is_read_only_up_to_its_bound() -> None:
-    raw = encode(PLAIN)
+    raw = encode(LONG)
     size = int.from_bytes(raw[2:6], "big")
     reading = intake(max_envelope_size=size)
     assert reading.take(raw, CONTROLLER)[2] is None
@@ -212,20 +213,20 @@ def test_an_envelope_is_read_only_up_to_its_bound() -> None:
         with pytest.raises(BoundError, match="Envelope has") as caught:
             small.take(raw, sender)
         assert caught.value.envelope is None
-    flagged = encode(replace(PLAIN, envelope_flags=1))
+    flagged = encode(replace(LONG, envelope_flags=1))
     with pytest.raises(BoundError, match="Envelope has"):
         small.take(flagged, CONTROLLER)
 
 
 def test_what_is_not_within_the_message_is_the_codecs_to_refuse() -> None:
-    raw = encode(PLAIN)
+    raw = encode(LONG)
     for spoilt in (
         b"\1\1\xff\xff\xff\xff",
         raw[:2] + b"\x7f\xff\xff\xff" + raw[6:],
         b"\1\2\0\0\0\0",
     ):
         with pytest.raises(MalformedError):
-            intake(max_envelope_size=1, max_request_size=1).take(spoilt, CONTROLLER)
+            intake(max_envelope_size=256, max_request_size=1).take(spoilt, CONTROLLER)
 
 
 def test_notes_are_read_only_up_to_their_bounds() -> None:
@@ -234,8 +235,8 @@ def test_notes_are_read_only_up_to_their_bounds() -> None:
     more = replace(PLAIN, debug_chunks=(DebugChunk(),) * (MAX_NOTE_COUNT + 1))
     with pytest.raises(BoundError, match="more than 1024 debug chunks"):
         intake().take(encode(more), CONTROLLER)
-    size = int.from_bytes(encode(PLAIN)[2:6], "big")
-    long = replace(PLAIN, debug_chunks=(DebugChunk(hops=(replace(HOP, stage="x" * size),)),))
+    size = int.from_bytes(encode(LONG)[2:6], "big")
+    long = replace(LONG, debug_chunks=(DebugChunk(hops=(replace(HOP, stage="x" * size),)),))
     assert intake().take(encode(long), CONTROLLER)[2] == long
     with pytest.raises(BoundError, match=f"Debug chunks have more than {size} bytes"):
         intake(max_envelope_size=size).take(encode(long), CONTROLLER)

@@ -210,14 +210,15 @@ def test_before_its_association_a_client_can_say_little() -> None:
 
 
 def test_before_its_association_a_client_can_say_nothing_large() -> None:
-    stage = Stage()
+    assert TRUSTING.early_size == 64 * 1024
+    stage = Stage(replace(TRUSTING, early_size=1_000))
     alice = stage.opens("alice")
-    alice.sends(bytes(64 * 1024 + 1))
-    words = "Message has 65537 bytes, at most 65536 are taken"
+    alice.sends(bytes(1_001))
+    words = "Message has 1001 bytes, at most 1000 are taken"
     alice.hears_error(f"{words} before an association")
     stage.concludes("rejected", "too_large")
     alice.associates().hears(AssociateResponse(id=stage.request_id, success=True))
-    letter = stage.letter(alice, to=[alice], data=bytes(64 * 1024))
+    letter = stage.letter(alice, to=[alice], data=bytes(1_001))
     alice.sends(letter).gets_letter(letter, "accepted", "deliver")
 
 

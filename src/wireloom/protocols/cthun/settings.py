@@ -1,5 +1,7 @@
 """What an operator can set of a broker: who it is, what it trusts, and every limit."""
 
+from typing import Final
+
 from msgspec import Struct
 
 from wireloom.protocols.cthun.constants import (
@@ -39,7 +41,7 @@ class BrokerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The settings of a broker.
 
     Raises:
-        ValueError: If the URI is not that of one broker, or a limit is not above 0.
+        ValueError: If the URI is not that of one broker, or a limit cannot work.
     """
 
     uri: str = BROKER_URI
@@ -135,7 +137,38 @@ class BrokerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         if is_wildcard(self.uri) or not is_server(self.uri) or len(self.uri) > MAX_URI_SIZE:
             raise ValueError(f"{self.uri!r:.80} is not the URI of one broker")
         for name in self.__struct_fields__[2:]:
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name} must be above 0")
-        if self.max_message_size > MAX_MESSAGE_SIZE:
-            raise ValueError(f"max_message_size is at most {MAX_MESSAGE_SIZE}")
+            _check(name, getattr(self, name))
+        if self.min_redelivery_ms > self.max_redelivery_ms:
+            raise ValueError("min_redelivery_ms must not be above max_redelivery_ms")
+
+
+_LEAST: Final = {
+    "max_message_size": 256,
+    "max_envelope_size": 256,
+    "early_size": 256,
+    "association_timeout_ms": 100,
+    "idle_timeout_ms": 1_000,
+}
+"""With less, nobody could associate or stay; other settings are above 0."""
+
+_MOST: Final = {"max_message_size": MAX_MESSAGE_SIZE, "max_uri_size": MAX_URI_SIZE}
+_MAX_MS: Final = 366 * 24 * 3_600_000
+"""Longer times are in no calendar that anybody plans with."""
+
+_MAX_NUMBER: Final = 1 << 40
+
+
+def _check(name: str, value: object) -> None:
+    """Refuses a number that a setting cannot have.
+
+    Raises:
+        ValueError: If it is one.
+    """
+    least = _LEAST.get(name, 1)
+    most = _MOST.get(name, _MAX_MS if name.endswith("_ms") else _MAX_NUMBER)
+    if type(value) is not int:
+        raise ValueError(f"{name} must be a whole number")
+    if value < least:
+        raise ValueError(f"{name} must be {least} at least")
+    if value > most:
+        raise ValueError(f"{name} must be {most} at most")
