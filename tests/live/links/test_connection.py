@@ -7,6 +7,11 @@ from wireloom.live.links.connection import Backlog, Connection, LinkLimits, show
 class Watcher:
     def __init__(self) -> None:
         self.stalls: list[Connection] = []
+        self.waiting: list[int] = []
+
+    def waits(self, connection: Connection, size: int) -> None:
+        del connection
+        self.waiting.append(size)
 
     def stalled(self, connection: Connection) -> None:
         self.stalls.append(connection)
@@ -38,6 +43,15 @@ def test_too_much_that_waits_is_reported() -> None:
     pipe.stuck = 101
     pipe._wrote(1, 1)
     assert watcher.stalls == [pipe]
+    assert watcher.waiting == [100]
+
+
+def test_limits_of_strangers_end_when_somebody_is_admitted() -> None:
+    pipe = Pipe(Watcher(), LinkLimits(max_frame_size=100_000))
+    assert (pipe.is_admitted, pipe.max_frame_size) == (False, 65_536)
+    pipe.admit()
+    assert (pipe.is_admitted, pipe.max_frame_size) == (True, 100_000)
+    assert Pipe(Watcher(), LinkLimits(max_frame_size=10)).max_frame_size == 10
 
 
 def test_addresses_as_people_write_them() -> None:
