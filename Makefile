@@ -46,16 +46,16 @@ attack: setup ## replay attacks on the servers, and say what each costs (about 5
 	python benchmarks/attacks.py
 
 soak: setup ## an hour of load, 50 kills of the servers, 200 of the pipeline (about three hours)
-	WIRELOOM_SOAK_SECONDS=3600 pytest tests/live/test_soak.py
-	WIRELOOM_SERVER_KILLS=50 pytest tests/live/test_crash.py
-	WIRELOOM_KILLS=200 pytest tests/pipeline/test_crash.py
+	TEST_SOAK_SECONDS=3600 pytest tests/live/test_soak.py
+	TEST_SERVER_KILLS=50 pytest tests/live/test_crash.py
+	TEST_KILLS=200 pytest tests/pipeline/test_crash.py
 
 autobahn: setup ## the Autobahn fuzzing client against the WebSocket link (about 10 minutes)
 	@sh tools/autobahn.sh .autobahn
 	python tools/autobahn.py .autobahn
 
 nightly: setup ## the long damage tests: 200,000 cases a protocol
-	WIRELOOM_CASES=200000 HYPOTHESIS_PROFILE=nightly pytest -n 2 tests/conformance
+	TEST_CASES=200000 HYPOTHESIS_PROFILE=nightly pytest -n 2 tests/conformance
 
 format: setup ## format the code and fix what can be fixed
 	ruff format .

@@ -1,6 +1,6 @@
 """The captures and tables that several benchmarks share, made once below `.data`.
 
-`WIRELOOM_BENCH_FRAMES` is how many frames they have: fewer are made and measured in less time.
+`BENCH_FRAMES` is how many frames they have: fewer are made and measured in less time.
 """
 
 import os
@@ -22,7 +22,7 @@ from wireloom.pipeline.tables import Store
 from wireloom.wire.outcome import Outcome
 
 DATA: Final = Path(__file__).parent / ".data"
-FRAMES: Final = int(os.environ.get("WIRELOOM_BENCH_FRAMES", "1_000_000"))
+FRAMES: Final = int(os.environ.get("BENCH_FRAMES", "1_000_000"))
 SEED: Final = 1
 DAMAGED: Final = 0.01
 

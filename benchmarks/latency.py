@@ -9,7 +9,7 @@ nothing disturbs the watch.
 A frame's latency is from its flush to the commit that has its row in `frames`; a message's from
 the flush of its first frame to the commit that has its first row in `messages` or `fates`.
 What is flushed in the first two minutes does not count: Spark starts, catches up and compiles then.
-`WIRELOOM_BENCH_SECONDS` is for how long it is measured after that.
+`BENCH_SECONDS` is for how long it is measured after that.
 """
 
 import json
@@ -37,7 +37,7 @@ from wireloom.pipeline.decoding import Kind, decode_batch
 
 RATE: Final = 1_000
 TICK: Final = 0.1
-MEASURED: Final = int(os.environ.get("WIRELOOM_BENCH_SECONDS", "60"))
+MEASURED: Final = int(os.environ.get("BENCH_SECONDS", "60"))
 WARM_UP: Final = 120
 CATCH_UP: Final = 15
 """Seconds for the watch to bring the last rows, after the last frame."""

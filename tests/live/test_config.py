@@ -73,7 +73,8 @@ def test_variables_go_over_the_file_and_options_over_both() -> None:
         "WIRELOOM_SIGNALHUB_ORIGINS": '["https://a.example"]',
         "WIRELOOM_SIGNALHUB_LIMITS_MAX_QUEUED": "6",
         "WIRELOOM_CTHUN_TLS_KEY": "other.key",
-        "WIRELOOM_KILLS": "200",
+        "WIRELOOM_DEBUG": "1",
+        "WIRELOOM_HUB_URL": "ws://127.0.0.1:1/hub",
         "HOME": "/",
     }
     config = loaded(SECURE, environ, signalhub_listen="127.0.0.1:2", cthun_listen=None)
@@ -92,9 +93,27 @@ def test_variables_go_over_the_file_and_options_over_both() -> None:
     ("text", "told"),
     [
         ("[node", "wireloom.toml is not TOML"),
-        ("[nod]\nname = 'x'", "unknown field `nod`"),
-        ("[node]\nlabl = 'x'", r"unknown field `labl` - at `\$.node`"),
-        ("[signalhub]\nlisten = 8787", "Expected `str`, got `int`"),
+        ("[nod]\nname = 'x'", r"the file has no nod; did you mean node\?"),
+        ("[node]\nlabl = 'x'", "node has no labl; there is capture, .*, stop_seconds"),
+        (
+            "[cthun]\ntls = {certificat = 'x'}",
+            r"cthun.tls has no certificat; did you mean certificate\?",
+        ),
+        ("[signalhub]\nlisten = 8787", "signalhub.listen: Expected `str`, got `int`"),
+        (
+            "[signalhub]\nping_seconds = 0",
+            "signalhub.ping_seconds = 0.0 cannot work; it must be from",
+        ),
+        ("[signalhub]\nping_seconds = nan", "signalhub.ping_seconds = nan cannot work"),
+        ("[cthun]\nping_seconds = -1", "cthun.ping_seconds = -1.0 cannot work"),
+        ("[cthun]\nping_seconds = inf", "cthun.ping_seconds = inf cannot work"),
+        ("[cthun]\nmax_connections = 0", "cthun.max_connections = 0 cannot work"),
+        ("[cthun]\nmax_strangers = 0", "cthun.max_strangers = 0 cannot work"),
+        ("[cthun]\nstranger_rate = 0", "cthun.stranger_rate = 0.0 cannot work"),
+        ("[node]\nstop_seconds = nan", "node.stop_seconds = nan cannot work"),
+        ("[node]\nstop_seconds = -3", "node.stop_seconds = -3.0 cannot work"),
+        ("[cthun]\nlimits = {idle_timeout_ms = -1}", "idle_timeout_ms = -1 cannot work"),
+        ("[cthun]\nlimits = {idle_timeout_ms = nan}", "idle_timeout_ms = nan is no limit"),
         ("[signalhub]\nlisten = '8787'", "signalhub.listen = '8787' is no address"),
         ("[signalhub]\nlisten = 'x:99999'", "no address"),
         ("[signalhub]\nlisten = '1:2:3:4'", "no address"),
@@ -119,7 +138,14 @@ def test_a_file_that_cannot_be_read() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("WIRELOOM_SIGNALHUB_LISTN", "127.0.0.1:1", "nothing to set by WIRELOOM_SIGNALHUB_LISTN"),
+        (
+            "WIRELOOM_SIGNALHUB_LISTN",
+            "127.0.0.1:1",
+            r"nothing to set by WIRELOOM_SIGNALHUB_LISTN; did you mean WIRELOOM_SIGNALHUB_LISTEN\?",
+        ),
+        ("WIRELOOM_HUB_AUTH_SECRET_FILE", "x", "did you mean WIRELOOM_SIGNALHUB_AUTH_SECRET_FILE"),
+        ("WIRELOOM_", "x", "nothing to set by WIRELOOM_"),
+        ("WIRELOOM_QQQQQQQQQQQQQQQQQQ", "x", "QQQQ; a variable is a key in capitals"),
         ("WIRELOOM_NODE_LIMITS_X", "1", "nothing to set"),
         ("WIRELOOM_CTHUN_LIMITS_", "1", "nothing to set"),
         ("WIRELOOM_NODE_CAPTURE", "maybe", "no value as TOML has it"),

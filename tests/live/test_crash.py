@@ -26,7 +26,7 @@ from wireloom.live.clients.hub import HubClient
 from wireloom.pipeline.run import run as run_pipeline
 from wireloom.pipeline.tables import Store
 
-KILLS = int(os.environ.get("WIRELOOM_SERVER_KILLS", "4"))
+KILLS = int(os.environ.get("TEST_SERVER_KILLS", "4"))
 TTL_SECONDS = 120
 ADA, BOB = "@(a/ada)", "@(b/bob)"
 ANN, BEN = "cth://ann/controller", "cth://ben/agent"

@@ -23,7 +23,7 @@ from wireloom.live.clients.cthun import CthunClient
 from wireloom.live.clients.hub import HubClient
 from wireloom.protocols.signalhub.constants import ContentType
 
-SECONDS = int(os.environ.get("WIRELOOM_SOAK_SECONDS", "120"))
+SECONDS = int(os.environ.get("TEST_SOAK_SECONDS", "120"))
 SAMPLES = 24
 GROWTH = 1.1
 """What the last third of the time may hold, beside the middle third."""

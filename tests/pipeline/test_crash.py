@@ -15,7 +15,7 @@ from support.corpus import cut, fates, generated, same_tables, truth
 from wireloom.pipeline.run import run
 from wireloom.pipeline.tables import Store
 
-KILLS = int(os.environ.get("WIRELOOM_KILLS", "4"))
+KILLS = int(os.environ.get("TEST_KILLS", "4"))
 MOMENTS = ((3, 6), (3, 6), (5, 9), (8, 20))
 """Seconds after the start of a run: most of them while frames come in, some near the end."""
 

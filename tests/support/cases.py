@@ -13,7 +13,7 @@ from wireloom.registry import NAMES, WireProtocol, protocol
 from wireloom.wire.message import Message
 
 ROOT = Path(__file__).parents[2]
-CASES = int(os.environ.get("WIRELOOM_CASES", "5000"))
+CASES = int(os.environ.get("TEST_CASES", "5000"))
 """How many damaged frames a protocol is given."""
 
 

@@ -15,7 +15,8 @@ text are written as in TOML.
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 from socket import gethostname
@@ -27,11 +28,19 @@ from msgspec import Struct, field
 
 from wireloom.capture.retention import Bounds, take_age
 from wireloom.live.links.handshake import is_loopback
+from wireloom.live.plausible import explained, limit_objection, objection
 from wireloom.protocols.signalhub.constants import HUB_ADDRESS
+from wireloom.wire.visible import visible
 
 PREFIX: Final = "WIRELOOM_"
 MIN_CAPTURE_BYTES: Final = 256 * 1024 * 1024
 """Less has no room for what is written at once."""
+
+ENDPOINTS: Final = ("signalhub", "cthun")
+OTHER_VARIABLES: Final = frozenset(
+    f"{PREFIX}{name}" for name in ("CONFIG", "HUB_URL", "BROKER_URL", "DEBUG")
+)
+"""What other commands read, and this file's own name."""
 
 _LIMITS: Final = "limits"
 _MAX_PORT: Final = 65_535
@@ -195,7 +204,8 @@ def load(
     try:
         config = msgspec.convert(tables, Config)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"the configuration is wrong: {error}") from None
+        told = explained(error, dict(_tables(Config)))
+        raise ConfigError(f"the configuration is wrong: {told}") from None
     _check(config)
     return config
 
@@ -258,21 +268,25 @@ def _set(tables: dict[str, Any], keys: tuple[str, ...], value: object) -> None:
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, ...], object]]:
     known = {PREFIX + "_".join(keys).upper(): (keys, kind) for keys, kind in _keys(Config)}
-    sections = tuple(f"{PREFIX}{name.upper()}_" for name in Config.__struct_fields__)
     for name, text in sorted(environ.items()):
         if name in known:
             keys, kind = known[name]
             yield keys, text if str in _kinds(kind) else _value(name, text)
-        elif name.startswith(sections):
-            yield _limit(name), _value(name, text)
+        elif name.startswith(PREFIX) and name not in OTHER_VARIABLES:
+            yield _limit(name, known), _value(name, text)
 
 
-def _limit(name: str) -> tuple[str, str, str]:
+def _limit(name: str, known: Iterable[str]) -> tuple[str, str, str]:
     section, _, rest = name.removeprefix(PREFIX).lower().partition("_")
     mark, _, key = rest.partition("_")
-    if mark != _LIMITS or not key or section == "node":
-        raise ConfigError(f"there is nothing to set by {name}")
+    if mark != _LIMITS or not key or section not in ENDPOINTS:
+        raise ConfigError(f"there is nothing to set by {visible(name)}; {_meant(name, known)}")
     return section, _LIMITS, key
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, known, 1)
+    return f"did you mean {close[0]}?" if close else "a variable is a key in capitals"
 
 
 def _value(name: str, text: str) -> object:
@@ -294,6 +308,15 @@ def _keys(section: type[Section]) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield (name,), hints[name]
 
 
+def _tables(section: type[Section], path: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The keys of every table from a section on, by its path."""
+    hints = get_type_hints(section)
+    yield path, section.__struct_fields__
+    for name in section.__struct_fields__:
+        for inner in filter(_is_section, _kinds(hints[name])):
+            yield from _tables(inner, f"{path}.{name}".lstrip("."))
+
+
 def _kinds(kind: Any) -> tuple[Any, ...]:
     """The types that a value may have."""
     return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
@@ -304,8 +327,10 @@ def _is_section(kind: Any) -> bool:
 
 
 def _check(config: Config) -> None:
+    for name in Config.__struct_fields__:
+        _check_numbers(name, getattr(config, name))
     capture_bounds(config.node)
-    for name in ("signalhub", "cthun"):
+    for name in ENDPOINTS:
         section: EndpointSection = getattr(config, name)
         if not section.path.startswith("/"):
             raise ConfigError(f"{name}.path = {section.path!r} does not begin with /")
@@ -318,6 +343,17 @@ def _check(config: Config) -> None:
             f"node.metrics = {config.node.metrics} can be reached by others, and everyone may "
             "read it; listen on 127.0.0.1, or set insecure_listen"
         )
+
+
+def _check_numbers(name: str, section: Section) -> None:
+    for key in section.__struct_fields__:
+        why = objection(key, getattr(section, key))
+        if why is not None:
+            raise ConfigError(f"{name}.{key} = {why}")
+    for key, value in getattr(section, _LIMITS, {}).items():
+        why = limit_objection(value)
+        if why is not None:
+            raise ConfigError(f"{name}.{_LIMITS}.{key} = {why}")
 
 
 def _check_secured(name: str, section: EndpointSection) -> None:
