@@ -26,22 +26,57 @@ def test_each_node_has_segments_of_its_own(tmp_path: Path) -> None:
 def test_few_writers_are_open_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fanout, "MAX_WRITERS", 2)
     with Fanout(tmp_path) as out:
-        out.append(frame(node="a"))
-        out.append(frame(node="b"))
-        out.append(frame(node="a"))
-        out.append(frame(node="c"))
-        CaptureWriter(tmp_path, "b").close()
+        for node in "abac":
+            out.append(frame(node=node))
+        out.flush()
+        assert len(out._writers) == 2
+        closed, held = (
+            next(one for one in "abc" if one not in out._writers),
+            next(iter(out._writers)),
+        )
+        CaptureWriter(tmp_path, closed).close()
         with pytest.raises(OSError, match="another process"):
-            CaptureWriter(tmp_path, "a")
+            CaptureWriter(tmp_path, held)
     assert len(sequences(tmp_path)) == 4
 
 
-def test_all_buffers_together_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fanout, "MAX_BUFFERED_BYTES", 100)
+def test_a_node_that_comes_again_goes_on_with_its_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fanout, "MAX_WRITERS", 1)
+    for _ in range(2):
+        with Fanout(tmp_path) as out:
+            for number in range(6):
+                out.append(frame(number, node="ab"[number % 2]))
+                out.flush()
+    assert sequences(tmp_path) == [*range(6), *range(6)]
+
+
+def test_the_folder_is_listed_once_for_all_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = []
+    real = Path.iterdir
+
+    def iterdir(self: Path) -> object:
+        listed.append(self)
+        return real(self)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    monkeypatch.setattr(fanout, "MAX_WRITERS", 3)
     with Fanout(tmp_path) as out:
-        out.append(frame(node="a", raw=bytes(60)))
+        for number in range(60):
+            out.append(frame(number, node=f"node-{number % 20}"))
+    assert len(listed) == 1
+    assert len(nodes(tmp_path)) == 20
+
+
+def test_all_buffers_together_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fanout, "MAX_BUFFERED_BYTES", 1_000)
+    with Fanout(tmp_path) as out:
+        out.append(frame(node="a", raw=bytes(100)))
         assert sequences(tmp_path) == []
-        out.append(frame(node="b", raw=bytes(60)))
+        out.append(frame(node="b", raw=bytes(100)))
         assert sequences(tmp_path) == [0, 0]
 
 

@@ -15,7 +15,7 @@ from wireloom.capture.reader import (
     read,
     read_segment,
 )
-from wireloom.capture.segment import SUM_SIZE, Segment, segments
+from wireloom.capture.segment import SUM_SIZE, Segment, pack_sum, segments
 from wireloom.capture.stream import HEAD
 from wireloom.capture.writer import CaptureWriter
 
@@ -75,14 +75,40 @@ def test_one_flipped_bit_anywhere_costs_one_batch_at_most(tmp_path: Path) -> Non
         assert sum(one.rows for one in damage(tmp_path)) == 6 - len(sequences(tmp_path))
 
 
-def test_damage_to_a_checksum_is_told_and_costs_the_batches_it_bounds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_sealed", [True, False])
+def test_no_flipped_bit_of_a_checksum_costs_a_frame(tmp_path: Path, is_sealed: bool) -> None:
     segment = log(tmp_path)
+    if not is_sealed:
+        left = segment._replace(sealed=False)
+        left.path.write_bytes(segment.path.read_bytes()[: segment.sums()[-1].end])
+        segment.path.unlink()
     good = segment.sums_path.read_bytes()
-    for offset in range(len(good)):
-        segment.sums_path.write_bytes(good)
-        spoil(segment.sums_path, offset)
-        assert len(sequences(tmp_path)) >= 2
-        assert damage(tmp_path)
+    for bit in range(8 * len(good)):
+        spoilt = bytearray(good)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        segment.sums_path.write_bytes(spoilt)
+        assert sequences(tmp_path) == list(range(6)), bit
+        assert damage(tmp_path) == []
+        (found,) = segments(tmp_path)
+        assert numbers(list(read_segment(found, start=1, stop=2))) == [[2, 3]]
+
+
+def test_a_flipped_bit_of_a_batch_beside_one_of_its_checksum_is_told(tmp_path: Path) -> None:
+    segment = log(tmp_path)
+    first, *_ = segment.sums()
+    spoil(segment.path, first.end + 300)
+    spoil(segment.sums_path, SUM_SIZE + 9)
+    assert numbers(list(read(tmp_path))) == [[0, 1], None, [4, 5]]
+
+
+def test_checksums_that_say_a_batch_is_huge_make_nobody_read_that_much(tmp_path: Path) -> None:
+    segment = log(tmp_path)
+    with segment.path.open("r+b") as file:
+        file.truncate(1 << 40)  # a hole: it takes no room
+    sums = segment.sums()
+    sums[1] = sums[1]._replace(end=1 << 40)
+    segment.sums_path.write_bytes(b"".join(map(pack_sum, sums)))
+    assert numbers(list(read(tmp_path)))[:2] == [[0, 1], [2, 3]]
 
 
 @pytest.mark.parametrize("kept", [0, 1, 2])

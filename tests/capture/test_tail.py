@@ -170,3 +170,42 @@ def test_a_file_shorter_than_its_checksums_is_damage_and_nothing_worse(tmp_path:
     assert sequences(tmp_path) == [0]
     assert [one.batch for one in damage(tmp_path)] == [1]
     assert raws(tmp_path) == [b"MYMS0"]
+
+
+def test_no_flipped_bit_of_a_checksum_cuts_extends_or_stops_anything(tmp_path: Path) -> None:
+    segment = crashed(tmp_path, 3)
+    good, whole = segment.sums_path.read_bytes(), segment.path.read_bytes()
+    sealed = segment._replace(sealed=True)
+    for bit in range(8 * len(good)):
+        spoilt = bytearray(good)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        segment.sums_path.write_bytes(spoilt)
+        segment.path.write_bytes(whole)
+        assert recover(tmp_path, "a") == 3, bit
+        assert sealed.path.read_bytes() == whole + END
+        assert segment.sums_path.read_bytes() == good
+        assert sequences(tmp_path) == [0, 1, 2]
+        sealed.path.unlink()
+
+
+def test_no_flipped_bit_of_a_segment_costs_more_than_its_batch(tmp_path: Path) -> None:
+    segment = crashed(tmp_path, 3)
+    good, whole = segment.sums_path.read_bytes(), segment.path.read_bytes()
+    sealed = segment._replace(sealed=True)
+    for bit in range(0, 8 * len(whole), 61):
+        spoilt = bytearray(whole)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        segment.path.write_bytes(spoilt)
+        assert recover(tmp_path, "a") == 3, bit
+        assert sealed.path.stat().st_size == len(whole) + len(END)
+        assert len(sequences(tmp_path)) >= 2
+        assert segment.sums_path.read_bytes() == good
+        sealed.path.unlink()
+
+
+def test_a_file_shorter_than_its_checksums_is_not_made_longer(tmp_path: Path) -> None:
+    segment = crashed(tmp_path)
+    cut = segment.path.read_bytes()[:-100]
+    segment.path.write_bytes(cut)
+    recover(tmp_path, "a")
+    assert segment._replace(sealed=True).path.read_bytes() == cut + END

@@ -1,17 +1,27 @@
-"""Many nodes' frames into one folder: a writer for each, few at once."""
+"""Many nodes' frames into one folder: a writer for each, few at once.
 
+Frames wait in memory and go to disk node by node, so that a writer is opened once for many of them
+however they are mixed. The folder is listed once for all nodes.
+"""
+
+from collections import defaultdict
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from wireloom.capture.record import Captured
+from wireloom.capture.segment import Segment, segments
+from wireloom.capture.tail import recover
 from wireloom.capture.writer import CaptureWriter
 
 MAX_WRITERS: Final = 128
 """A writer has three files open. With more nodes, the one longest unused is closed."""
 
 MAX_BUFFERED_BYTES: Final = 64 * 1024 * 1024
-"""All writers together."""
+"""All nodes together."""
+
+ROW_BYTES: Final = 400
+"""What a frame takes beside its bytes."""
 
 
 class Fanout:
@@ -19,12 +29,22 @@ class Fanout:
 
     Args:
         folder: Where segments lie; made if it is missing.
+
+    Raises:
+        OSError: If the folder is there and cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._writers: dict[str, CaptureWriter] = {}
-        self._appended_bytes = 0
+        self._waiting: defaultdict[str, list[Captured]] = defaultdict(list)
+        self._waiting_bytes = 0
+        self._left: defaultdict[str, list[Segment]] = defaultdict(list)
+        """The segments of each node that were there before."""
+        self._next: dict[str, int] = {}
+        """Where the numbers of a node go on whose writer was closed."""
+        for segment in segments(folder):
+            self._left[segment.node].append(segment)
 
     def append(self, frame: Captured) -> None:
         """Takes one frame.
@@ -32,9 +52,9 @@ class Fanout:
         Raises:
             OSError: If the disk does not take what is buffered.
         """
-        self._writer(frame.node).append(frame)
-        self._appended_bytes += len(frame.raw)
-        if self._appended_bytes >= MAX_BUFFERED_BYTES:
+        self._waiting[frame.node].append(frame)
+        self._waiting_bytes += len(frame.raw) + ROW_BYTES
+        if self._waiting_bytes >= MAX_BUFFERED_BYTES:
             self.flush()
 
     def flush(self) -> None:
@@ -43,9 +63,13 @@ class Fanout:
         Raises:
             OSError: If the disk does not take them.
         """
-        for writer in self._writers.values():
+        while self._waiting:
+            node, frames = self._waiting.popitem()
+            writer = self._writer(node)
+            for frame in frames:
+                writer.append(frame)
             writer.flush()
-        self._appended_bytes = 0
+        self._waiting_bytes = 0
 
     def close(self) -> None:
         """Seals everything.
@@ -54,10 +78,13 @@ class Fanout:
             OSError: If the disk does not take it; the other nodes' frames are sealed first.
         """
         failures = []
+        try:
+            self.flush()
+        except OSError as error:
+            failures.append(error)
         while self._writers:
-            _, writer = self._writers.popitem()
             try:
-                writer.close()
+                self._close(next(iter(self._writers)))
             except OSError as error:
                 failures.append(error)
         if failures:
@@ -78,7 +105,16 @@ class Fanout:
         writer = self._writers.pop(node, None)
         if writer is None:
             if len(self._writers) >= MAX_WRITERS:
-                self._writers.pop(next(iter(self._writers))).close()
-            writer = CaptureWriter(self._folder, node)
+                self._close(next(iter(self._writers)))
+            writer = CaptureWriter(self._folder, node, reached=lambda: self._reached(node))
         self._writers[node] = writer
         return writer
+
+    def _reached(self, node: str) -> int | None:
+        known = self._next.get(node)
+        return recover(self._left.pop(node, [])) if known is None else known
+
+    def _close(self, node: str) -> None:
+        writer = self._writers.pop(node)
+        writer.close()
+        self._next[node] = writer.next_sequence

@@ -1,8 +1,9 @@
 """Reading the log: from any batch on, stopping at a torn tail, going on after damage.
 
 A batch whose bytes do not match their checksum is reported as `Damage` with its place, and
-reading goes on with the next batch: one flipped bit costs one batch. Batches of a sealed
-segment that have no checksum (its file is missing or too short) are read as they lie.
+reading goes on with the next batch: one flipped bit costs one batch. One in the file of checksums
+costs none: where the batch proves that it is the checksum that is damaged, it is read. Batches of
+a sealed segment that have no checksum (its file is missing or too short) are read as they lie.
 """
 
 import os
@@ -12,8 +13,12 @@ from typing import BinaryIO, Final, NamedTuple
 
 import pyarrow as pa
 
+from wireloom.capture.framing import MAX_BATCH_SIZE, MAX_METADATA_SIZE
+from wireloom.capture.repair import repaired
 from wireloom.capture.segment import Segment, Sum, segments
 from wireloom.capture.stream import END, take_batch, take_head, walk
+
+MAX_MESSAGE_SIZE: Final = MAX_BATCH_SIZE + MAX_METADATA_SIZE
 
 NO_BATCH: Final = -1
 """The place of a `Damage` that is not in a batch but in the schema, or in the whole file."""
@@ -67,10 +72,9 @@ def read_segment(
             begin, fault = take_head(file)
             if fault is not None and start == 0:
                 yield Damage(segment, NO_BATCH, 0, begin, 0, fault)
-            for index, sum_ in enumerate(sums):
-                if index >= start:
-                    yield _read_batch(file, segment, index, begin, sum_)
-                begin = sum_.end
+            batches = _Batches(file, segment, begin, sums)
+            for index in range(start, len(sums)):
+                yield batches.read(index)
     except OSError as error:
         rows = sum(sum_.rows for sum_ in sums[start:])
         yield Damage(segment, NO_BATCH, 0, 0, rows, f"cannot be read: {error.strerror}")
@@ -93,18 +97,37 @@ def _opened(segment: Segment) -> BinaryIO:
         return segment._replace(sealed=True).path.open("rb")
 
 
-def _read_batch(
-    file: BinaryIO, segment: Segment, index: int, begin: int, sum_: Sum
-) -> pa.RecordBatch | Damage:
-    size = sum_.end - begin
-    if not 0 < size <= os.fstat(file.fileno()).st_size - begin:
-        return Damage(segment, index, begin, max(0, size), sum_.rows, "not where it should be")
-    # Not mapped into memory: a file that is cut meanwhile would end the process.
-    file.seek(begin)
-    message = file.read(size)
-    if not sum_.holds(message):
-        return Damage(segment, index, begin, size, sum_.rows, "the checksum does not match")
-    batch = take_batch(message)
-    if isinstance(batch, str):
-        return Damage(segment, index, begin, size, sum_.rows, batch)
-    return batch
+class _Batches:
+    """The batches of one open file; if one is not what its checksum says, all are looked at."""
+
+    def __init__(self, file: BinaryIO, segment: Segment, begin: int, sums: list[Sum]) -> None:
+        self._file = file
+        self._segment = segment
+        self._begin = begin
+        self._sums = sums
+        self._is_repaired = False
+
+    def read(self, index: int) -> pa.RecordBatch | Damage:
+        found = self._read(index)
+        if isinstance(found, Damage) and not self._is_repaired:
+            self._is_repaired = True
+            self._sums = repaired(self._file, self._begin, self._sums)
+            found = self._read(index)
+        return found
+
+    def _read(self, index: int) -> pa.RecordBatch | Damage:
+        begin = self._sums[index - 1].end if index else self._begin
+        sum_ = self._sums[index]
+        size = sum_.end - begin
+        place = (self._segment, index, begin, max(0, size), sum_.rows)
+        if not 0 < size <= os.fstat(self._file.fileno()).st_size - begin:
+            return Damage(*place, "not where it should be")
+        if size > MAX_MESSAGE_SIZE:
+            return Damage(*place, "larger than a batch may be")
+        # Not mapped into memory: a file that is cut meanwhile would end the process.
+        self._file.seek(begin)
+        message = self._file.read(size)
+        if not sum_.holds(message):
+            return Damage(*place, "the checksum does not match")
+        batch = take_batch(message)
+        return Damage(*place, batch) if isinstance(batch, str) else batch

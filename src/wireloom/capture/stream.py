@@ -5,12 +5,19 @@ schema message | batch message … | ff ff ff ff 00 00 00 00
 ```
 """
 
-import struct
+import os
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import pyarrow as pa
 
+from wireloom.capture.framing import (
+    MAX_BATCH_SIZE,
+    PREFIX_SIZE,
+    batch_size,
+    body_size,
+    metadata_size,
+)
 from wireloom.capture.record import SCHEMA
 from wireloom.capture.segment import Sum, sum_of
 
@@ -20,14 +27,11 @@ END: Final = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 HEAD: Final = bytes(memoryview(SCHEMA.serialize()))
 """What a segment begins with."""
 
-MAX_HEAD_SIZE: Final = 65_536
-"""Another version of Arrow may write the same columns longer, but not so long."""
+DAMAGED: Final = "the schema is damaged"
 
 _PLAIN: Final = pa.ipc.IpcWriteOptions()
 _COMPRESSED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
-_PREFIX: Final = struct.Struct("<II")
-_CONTINUATION: Final = 0xFFFFFFFF
-_FAULTS: Final = (pa.ArrowException, OSError, ValueError, EOFError)
+_FAULTS: Final = (pa.ArrowException, OSError, ValueError, EOFError, MemoryError)
 """What Arrow raises when bytes are not what they should be."""
 
 
@@ -36,14 +40,11 @@ def take_head(file: BinaryIO) -> tuple[int, str | None]:
 
     Where the schema is damaged, the place is the one that this version writes.
     """
-    raw = file.read(_PREFIX.size)
-    size = len(HEAD)
-    if len(raw) == _PREFIX.size:
-        mark, metadata_size = _PREFIX.unpack(raw)
-        if mark == _CONTINUATION and metadata_size <= MAX_HEAD_SIZE:
-            size = _PREFIX.size + metadata_size
+    raw = file.read(PREFIX_SIZE)
+    size = PREFIX_SIZE + (metadata_size(raw) or len(HEAD) - PREFIX_SIZE)
     raw += file.read(size - len(raw))
-    return (size, None) if raw == HEAD else (size, _schema_fault(raw))
+    fault = None if raw == HEAD else _schema_fault(raw)
+    return (len(HEAD) if fault == DAMAGED else size), fault
 
 
 def put_batch(batch: pa.RecordBatch, *, is_compressed: bool) -> memoryview:
@@ -62,12 +63,37 @@ def pays_to_compress(batch: pa.RecordBatch) -> bool:
 
 def take_batch(message: bytes) -> pa.RecordBatch | str:
     """The batch in a message, or what is wrong with it."""
+    size = batch_size(message)
+    if size is None or size > MAX_BATCH_SIZE:
+        return f"no batch of frames: {'damaged' if size is None else 'larger than a batch may be'}"
     try:
         batch = pa.ipc.read_record_batch(pa.py_buffer(message), SCHEMA)
         batch.validate(full=True)
     except _FAULTS as error:
         return f"no batch of frames: {error!s:.120}"
     return batch
+
+
+def take_message(file: BinaryIO, begin: int) -> bytes | None:
+    """The message at a place, by its own account of its size; None if there is no whole one.
+
+    Raises:
+        OSError: If the file cannot be read.
+    """
+    left = os.fstat(file.fileno()).st_size - begin
+    if left <= 0:
+        return None
+    file.seek(begin)
+    prefix = file.read(PREFIX_SIZE)
+    first = metadata_size(prefix)
+    if first is None or first > left:
+        return None
+    metadata = file.read(first)
+    second = body_size(metadata)
+    if second is None or PREFIX_SIZE + first + second > left:
+        return None
+    message = prefix + metadata + file.read(second)
+    return message if len(message) == PREFIX_SIZE + first + second else None
 
 
 def walk(path: Path) -> list[Sum]:
@@ -77,31 +103,20 @@ def walk(path: Path) -> list[Sum]:
         OSError: If the file cannot be read.
     """
     found: list[Sum] = []
-    with pa.OSFile(str(path)) as file:
-        try:
-            messages = pa.ipc.MessageReader.open_stream(file)
-            messages.read_next_message()
-            while True:
-                begin = file.tell()
-                messages.read_next_message()
-                end = file.tell()
-                found.append(_sum_at(file, begin, end))
-        except (StopIteration, *_FAULTS):
-            return found
-
-
-def _sum_at(file: pa.OSFile, begin: int, end: int) -> Sum:
-    file.seek(begin)
-    message = file.read(end - begin)
-    batch = take_batch(message)
-    if isinstance(batch, str):
-        raise ValueError(batch)
-    return sum_of(message, end=end, rows=batch.num_rows)
+    with path.open("rb") as file:
+        begin, _ = take_head(file)
+        while (message := take_message(file, begin)) is not None:
+            batch = take_batch(message)
+            if isinstance(batch, str):
+                break
+            begin += len(message)
+            found.append(sum_of(message, end=begin, rows=batch.num_rows))
+    return found
 
 
 def _schema_fault(raw: bytes) -> str | None:
     try:
         schema = pa.ipc.read_schema(pa.py_buffer(raw))
     except _FAULTS:
-        return "the schema is damaged"
+        return DAMAGED
     return None if schema.equals(SCHEMA) else "the columns are not those of captured frames"

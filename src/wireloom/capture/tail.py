@@ -13,9 +13,17 @@ from typing import BinaryIO, cast
 import pyarrow as pa
 
 from wireloom.capture.private import opener, refusal
-from wireloom.capture.reader import known_sums, read_segment
-from wireloom.capture.segment import SUM_SIZE, Segment, pack_sum, sum_of
-from wireloom.capture.stream import END, HEAD, pays_to_compress, put_batch, walk
+from wireloom.capture.reader import MAX_MESSAGE_SIZE, known_sums, read_segment
+from wireloom.capture.repair import repaired
+from wireloom.capture.segment import SUM_SIZE, Segment, Sum, pack_sum, sum_of
+from wireloom.capture.stream import (
+    END,
+    HEAD,
+    pays_to_compress,
+    put_batch,
+    take_head,
+    walk,
+)
 
 
 class OpenSegment:
@@ -126,19 +134,40 @@ def _seal_left(segment: Segment) -> Segment | None:
     sums = segment.sums()
     if not segment.sums_path.exists():  # taken away by somebody: keep what can be read
         sums = walk(segment.path)
-        with _opened(segment.sums_path, "wb") as file:
-            _write_synced(file, b"".join(map(pack_sum, sums)))
+        _opened(segment.sums_path, "wb").close()
     if not sums:
         segment.path.unlink()
         segment.sums_path.unlink(missing_ok=True)
         return None
     with _opened(segment.path, "r+b") as file, _opened(segment.sums_path, "r+b") as sums_file:
-        _cut(sums_file, len(sums) * SUM_SIZE)
-        _cut(file, sums[-1].end)
-        _write_synced(file, END)
+        sums = _repair(file, sums_file, sums)
+        _end(file, sums)
     sealed = _rename(segment)
     _sync_folder(segment.folder)
     return sealed
+
+
+def _repair(file: BinaryIO, sums_file: BinaryIO, sums: list[Sum]) -> list[Sum]:
+    """Sets right those checksums that a batch proves to be damaged; cuts off half a one."""
+    right = repaired(file, take_head(file)[0], sums)
+    _cut(sums_file, 0)
+    _write_synced(sums_file, b"".join(map(pack_sum, right)))
+    return right
+
+
+def _end(file: BinaryIO, sums: list[Sum]) -> None:
+    """Ends the stream, after its last batch if that is where its checksum says.
+
+    If it is not, nothing is cut off: the batch may be good, and what is read is what checksums say.
+    """
+    begin = sums[-2].end if len(sums) > 1 else len(HEAD)
+    size = os.fstat(file.fileno()).st_size
+    last = sums[-1]
+    is_there = begin < last.end <= size and last.end - begin <= MAX_MESSAGE_SIZE
+    if is_there and last.holds(os.pread(file.fileno(), last.end - begin, begin)):
+        _cut(file, last.end)
+    file.seek(0, os.SEEK_END)
+    _write_synced(file, END)
 
 
 def _next_sequence(segment: Segment) -> int:

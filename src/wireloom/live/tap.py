@@ -42,8 +42,8 @@ MAX_BYTES: Final = 128 * 1024 * 1024
 """With more waiting, the node takes nothing in."""
 
 RETRY_SECONDS: Final = 1.0
-MAX_COLUMN_SIZE: Final = 1 << 30
-"""An Arrow column of bytes holds less than 2³¹ of them."""
+MAX_COLUMN_SIZE: Final = 128 * 1024 * 1024
+"""Bytes of frames in a batch, about: readers take batches of twice that."""
 
 MEANINGS: Final = (
     *((Direction.OUT, outcome, None) for outcome in (None, *Outcome)),

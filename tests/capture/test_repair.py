@@ -1,0 +1,1 @@
+"""Which of a batch and its checksum is damaged."""
