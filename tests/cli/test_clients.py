@@ -29,6 +29,7 @@ from wireloom.live.tls import TlsError
         (errors.UnreachableError("x"), 3),
         (errors.LostError(1001), 3),
         (errors.AnswerTimeoutError("x"), 4),
+        (errors.UnreadableError("x"), 5),
         (errors.HandshakeError("x", 404), 1),
         (errors.AssociationError("x"), 1),
     ],

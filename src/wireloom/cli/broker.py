@@ -29,7 +29,8 @@ def command() -> None:
     """Talk to a Cthun broker.
 
     Exit status: 0 if all went well, 1 if the broker refuses, 2 for misuse, 3 if nobody listens or
-    the connection is lost for good, 4 if no answer comes in time.
+    the connection is lost for good, 4 if no answer comes in time, 5 if one comes that cannot be
+    read.
     """
 
 

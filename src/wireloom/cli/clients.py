@@ -18,6 +18,7 @@ from wireloom.live.clients.errors import (
     ClientError,
     LostError,
     UnreachableError,
+    UnreadableError,
     UnsendableError,
 )
 from wireloom.live.tls import TlsError
@@ -30,6 +31,7 @@ STATUSES: Final[tuple[tuple[type[ClientError], int], ...]] = (
     (UnreachableError, 3),
     (LostError, 3),
     (AnswerTimeoutError, 4),
+    (UnreadableError, 5),
     (ClientError, 1),
 )
 """Exit statuses by what went wrong, the first that fits."""

@@ -34,7 +34,7 @@ def command() -> None:
     """Talk to a Signal Hub.
 
     Exit status: 0 if all went well, 1 if the hub refuses, 2 for misuse, 3 if nobody listens or the
-    connection is lost for good, 4 if no answer comes in time.
+    connection is lost for good, 4 if no answer comes in time, 5 if one comes that cannot be read.
     """
 
 

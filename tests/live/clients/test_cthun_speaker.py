@@ -12,8 +12,11 @@ from live.parts import until
 from wireloom.live.clients import errors
 from wireloom.live.clients.cthun import CthunClient
 from wireloom.live.clients.tuning import Tuning
+from wireloom.protocols.cthun import codec
 from wireloom.protocols.cthun.messages import (
+    BROKER_TYPES,
     AssociateResponse,
+    BrokerData,
     DestinationReport,
     ErrorMessage,
     InventoryResponse,
@@ -121,6 +124,70 @@ def test_bad_news_that_nobody_waits_for_can_be_read() -> None:
         for frame in ("text", b"\xff"):
             await peer.connection.send(frame)
             assert isinstance(await anext(client.failures), errors.UnreadableError)
+
+    play(act)
+
+
+def damaged(data: BrokerData) -> bytes:
+    """What a broker says, spoilt in its last byte."""
+    type_ = next(name for name, cls in BROKER_TYPES.items() if cls is type(data))
+    return codec.encode(Packet(envelope=envelope(type_), data=data))[:-1] + b"!"
+
+
+def test_an_answer_that_cannot_be_read_is_no_time_out() -> None:
+    async def act(client: CthunClient, peer: Peer, _: Scripted) -> None:
+        first = asked(client.inventory())
+        await peer.take()
+        second = asked(client.inventory())
+        await peer.take()
+        await peer.connection.send(damaged(InventoryResponse(uris=())))
+        with pytest.raises(errors.UnreadableError, match="the broker sent no message"):
+            await first
+        await peer.tell(InventoryResponse(uris=("cth://b/agent",)))
+        assert await second == ("cth://b/agent",)
+        reporting = [asked(client.send_reported(["cth://*/x"], "t", b"")) for _ in range(2)]
+        sent = [await peer.take() for _ in reporting]
+        report = DestinationReport(id=sent[0].envelope.id, targets=())
+        await peer.connection.send(damaged(report))
+        with pytest.raises(errors.UnreadableError):
+            await reporting[0]
+        await peer.tell(DestinationReport(id=sent[1].envelope.id, targets=()))
+        await reporting[1]
+
+    play(act)
+
+
+def test_a_frame_of_which_nothing_can_be_seen_fails_all_who_wait() -> None:
+    async def act(client: CthunClient, peer: Peer, broker: Scripted) -> None:
+        reporting = asked(client.send_reported(["cth://*/x"], "t", b""))
+        await peer.take()
+        await peer.connection.send(b"\xff")
+        with pytest.raises(errors.UnreadableError):
+            await reporting
+        asking = asked(client.inventory())
+        await peer.take()
+        await peer.connection.send(b"\xff")
+        with pytest.raises(errors.UnreadableError):
+            await asking
+        peer = await broker.accept()  # whose the next inventory would be is not known
+        await peer.associate()
+        asking = asked(client.inventory())
+        await peer.take()
+        await peer.tell(InventoryResponse(uris=()))
+        assert await asking == ()
+
+    play(act)
+
+
+def test_a_message_of_others_that_cannot_be_read_fails_no_request() -> None:
+    async def act(client: CthunClient, peer: Peer, _: Scripted) -> None:
+        asking = asked(client.inventory())
+        await peer.take()
+        good = codec.encode(Packet(envelope=envelope("some/type"), data=b"?"))
+        await peer.connection.send(good[:-1])
+        assert isinstance(await anext(client.failures), errors.UnreadableError)
+        await peer.tell(InventoryResponse(uris=()))
+        assert await asking == ()
 
     play(act)
 

@@ -5,8 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from protocols.signalhub.samples import SAMPLES
 from wireloom.live.clients import errors
-from wireloom.live.clients.hub_faults import error_of
+from wireloom.live.clients.hub_faults import error_of, may_answer
 from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.constants import ErrorCode
 
@@ -111,3 +112,20 @@ def test_how_long_to_wait_may_stand_in_the_details(details: Any, wait_ms: int) -
 
 def test_other_messages_are_no_errors() -> None:
     assert error_of(said("hub:resume", {})) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "may"),
+    [
+        (b"", True),
+        (b"\xff", True),
+        (b'{"type" : "hub:renewed", "payload', True),
+        (b'{"type":"hub:pause"', False),
+        (b'{"type":"hub:teleport"', False),
+        (b'{"id":1,"type":"chat","payload":{"type":"hub:renewed"}}', False),
+        (codec.encode_msgpack(SAMPLES["hub:renewed"])[:-1], True),
+        (codec.encode_msgpack(SAMPLES["hub:resume"])[:-1], False),
+    ],
+)
+def test_what_may_be_an_answer_is_told_by_the_type_that_can_be_seen(raw: bytes, may: bool) -> None:
+    assert may_answer(raw) is may

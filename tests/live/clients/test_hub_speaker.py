@@ -167,6 +167,82 @@ def test_errors_that_nobody_waits_for_can_be_read() -> None:
     play(act)
 
 
+UNREADABLE = [
+    "nonsense",
+    '{"type":"hub:discovered","id":',
+    '{"type":"hub:queue_stats_response","correlationId":null}',
+    '{"type":"hub:published","payload":{"subscriberCount":-1}}',
+]
+
+
+@pytest.mark.parametrize("frame", UNREADABLE)
+def test_an_answer_that_cannot_be_read_is_no_time_out(frame: str) -> None:
+    async def act(stage: Stage) -> None:
+        asking = asked(stage.client.queue_stats()), asked(stage.client.discover())
+        for _ in asking:
+            await stage.peer.hear()
+        await stage.peer.connection.send(frame)
+        for one in asking:  # whose it was cannot be seen
+            with pytest.raises(errors.UnreadableError, match="the hub sent no message"):
+                await one
+
+    play(act)
+
+
+def test_an_answer_that_cannot_be_read_fails_the_request_that_it_names() -> None:
+    async def act(stage: Stage) -> None:
+        for type_, payload, said in (
+            ("hub:queue_stats_response", {"queueDepth": "many"}, "sent no message: .*queue"),
+            ("hub:new_in_2030", {}, "answers with hub:new_in_2030"),
+        ):
+            other, asking = asked(stage.client.discover()), asked(stage.client.queue_stats())
+            first, second = await stage.peer.hear(), await stage.peer.hear()
+            await stage.peer.say(type_, payload, second)
+            with pytest.raises(errors.UnreadableError, match=said):
+                await asking
+            await stage.peer.say("hub:discovered", {"actors": [], "hasMore": False}, first)
+            assert not (await other).actors
+
+    play(act)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    ['{"type":"chat:line","id":7}', '{"type":"é"}', '{"type":"hub:pause","payload":{}}'],
+)
+def test_what_is_no_answer_and_cannot_be_read_fails_no_request(frame: str) -> None:
+    async def act(stage: Stage) -> None:
+        asking = asked(stage.client.discover())
+        heard = await stage.peer.hear()
+        await stage.peer.connection.send(frame)
+        assert isinstance(await anext(stage.client.failures), errors.UnreadableError)
+        await stage.peer.say("hub:discovered", {"actors": [], "hasMore": False}, heard)
+        await asking
+
+    play(act)
+
+
+def test_a_heartbeat_whose_answer_cannot_be_read_was_answered() -> None:
+    async def act(stage: Stage) -> None:
+        for _ in range(2):
+            heard = await stage.peer.hear("hub:heartbeat")
+            await stage.peer.say("hub:heartbeat_ack", {"timestamp": "now"}, heard)
+        assert stage.client.skew_ms is None
+
+    play(act, heartbeat_ms=20)
+
+
+def test_an_answer_too_large_to_be_read_says_so() -> None:
+    async def act(stage: Stage) -> None:
+        asking = asked(stage.client.discover())
+        await stage.peer.hear()
+        await stage.peer.connection.send("x" * 2_200_000)
+        with pytest.raises(LostError, match="what this client does not take"):
+            await asking
+
+    play(act)
+
+
 def test_a_message_that_is_none_is_not_sent() -> None:
     async def act(stage: Stage) -> None:
         with pytest.raises(errors.UnsendableError, match=r"payload\.topic"):

@@ -35,6 +35,23 @@ def test_a_failure_reaches_all() -> None:
     run(main())
 
 
+def test_a_frame_that_cannot_be_read_fails_those_it_names_or_else_all() -> None:
+    async def main() -> None:
+        pending: Pending[int] = Pending()
+        answers = {name: pending.expect(name, int) for name in ("one", "two")}
+        assert not pending.fail_unread(b"??", ClosedError(), named_only=True)
+        assert pending.fail_unread(b"? two ?", ClosedError())
+        assert (answers["one"].done(), answers["two"].done()) == (False, True)
+        assert not pending.fail_unread(b"? two ?", ClosedError())
+        assert pending.fail_unread(b"??", ClosedError())
+        for answer in answers.values():
+            with pytest.raises(ClosedError):
+                await answer
+        assert not Pending[int]().fail_unread(b"", ClosedError())
+
+    run(main())
+
+
 def test_the_oldest_of_a_kind_is_found() -> None:
     async def main() -> None:
         pending: Pending[object] = Pending()

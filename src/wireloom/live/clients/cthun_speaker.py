@@ -5,6 +5,7 @@ inventory_response has none: it answers the oldest request that was not answered
 """
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -29,7 +30,12 @@ from wireloom.live.clients.pending import Pending
 from wireloom.live.clients.sockets import Socket
 from wireloom.live.clients.tuning import Tuning
 from wireloom.protocols.cthun import codec
-from wireloom.protocols.cthun.constants import ASSOCIATION_TIMEOUT_MS, CloseCode, Complaint
+from wireloom.protocols.cthun.constants import (
+    ASSOCIATION_TIMEOUT_MS,
+    CloseCode,
+    Complaint,
+    MessageType,
+)
 from wireloom.protocols.cthun.messages import (
     AssociateResponse,
     DestinationReport,
@@ -42,6 +48,10 @@ from wireloom.wire.errors import WireError
 
 Answer = DestinationReport | InventoryResponse
 A = TypeVar("A", DestinationReport, InventoryResponse)
+
+_TYPE: Final = re.compile(rb'"message_type"[ \t\r\n]*:[ \t\r\n]*"([A-Za-z0-9_.:/-]+)"')
+_SEARCHED_SIZE: Final = 4_096
+"""Bytes of a frame that cannot be read in which its type is looked for."""
 
 _FINAL: Final = frozenset(
     {
@@ -94,6 +104,7 @@ class CthunSpeaker:
 
         Raises:
             BrokerError: If the broker refuses.
+            UnreadableError: If it answers, and the answer cannot be read.
             AnswerTimeoutError: If it does not answer in time.
             LostError: If the connection is lost before it does.
         """
@@ -164,7 +175,7 @@ class CthunSpeaker:
         try:
             packet = _decoded(raw, text)
         except UnreadableError as error:
-            self.failures.put_latest(error)
+            self._miss(raw, error)
             return
         match packet.data:
             case DestinationReport() as report:
@@ -198,6 +209,23 @@ class CthunSpeaker:
         self._pending.fail_all(error)
         self.messages.end(error)
         self.failures.end()
+
+    def _miss(self, raw: bytes, error: UnreadableError) -> None:
+        """Tells of a frame that cannot be read who may have waited for it.
+
+        Raises:
+            UnreadableError: If it may be an inventory: whose the next one is, is not known then.
+        """
+        found = _TYPE.search(raw, 0, _SEARCHED_SIZE)
+        name = None if found is None else found[1].decode()
+        if name == MessageType.INVENTORY_RESPONSE:
+            is_awaited = self._pending.fail(self._next_inventory(), error)
+        elif name is None and self._inventories:
+            raise error  # the connection ends, and all that was asked on it
+        else:
+            is_awaited = name in (None, *MessageType) and self._pending.fail_unread(raw, error)
+        if not is_awaited:
+            self.failures.put_latest(error)
 
     def _next_inventory(self) -> str | None:
         return self._inventories.popleft() if self._inventories else None

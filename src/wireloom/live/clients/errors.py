@@ -8,7 +8,7 @@
       AnswerTimeoutError    no answer came in time; a TimeoutError, too
       ClosedError           the client itself was closed
       UnsendableError       a message cannot be written, or is not for the wire
-      UnreadableError       the server said what nobody understands
+      UnreadableError       an answer came, or something else, that nobody understands
       HubError              the hub refuses; one class for each of its six errors
         FaultError          `hub:error`: expired, timed out, internal
         UnknownActorError

@@ -1,5 +1,6 @@
 """The hub's six errors as exceptions. A code that has a type of its own may come as either (R4)."""
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from wireloom.protocols.signalhub.lifecycle import (
     VersionMismatchPayload,
 )
 from wireloom.protocols.signalhub.messages import (
+    TYPES,
     Error,
     MessageTooLarge,
     RateLimited,
@@ -33,6 +35,11 @@ from wireloom.protocols.signalhub.messages import (
 )
 from wireloom.wire.message import Message
 
+_TYPE: Final = re.compile(rb'(?s)(?:"type"\s*:\s*"|\xa4type(?:[\xa1-\xbf]|\xd9.))([ !#-~]*)')
+_SEARCHED_SIZE: Final = 1_024
+_NOTICES: Final = frozenset({"hub:pause", "hub:resume", "hub:disconnect"})
+"""What a hub says without being asked."""
+
 _CLASSES: Final[dict[ErrorCode, type[HubError]]] = {
     ErrorCode.UNKNOWN_ACTOR: UnknownActorError,
     ErrorCode.UNAUTHORIZED: UnauthorizedError,
@@ -40,6 +47,13 @@ _CLASSES: Final[dict[ErrorCode, type[HubError]]] = {
     ErrorCode.VERSION_MISMATCH: VersionMismatchError,
     ErrorCode.MESSAGE_TOO_LARGE: MessageTooLargeError,
 }
+
+
+def may_answer(raw: bytes) -> bool:
+    """Whether a frame that cannot be read may be an answer of the hub, by the type it shows."""
+    found = _TYPE.search(raw, 0, _SEARCHED_SIZE)
+    name = None if found is None else found[1].decode()
+    return name is None or (name in TYPES and name not in _NOTICES)
 
 
 def error_of(message: Message) -> HubError | None:

@@ -23,7 +23,7 @@ from wireloom.live.clients.errors import (
     VersionMismatchError,
 )
 from wireloom.live.clients.gate import Gate
-from wireloom.live.clients.hub_faults import error_of
+from wireloom.live.clients.hub_faults import error_of, may_answer
 from wireloom.live.clients.inbox import Inbox
 from wireloom.live.clients.lifeline import Lifeline
 from wireloom.live.clients.pending import Pending
@@ -72,7 +72,7 @@ from wireloom.protocols.signalhub.messages import (
     Subscribed,
 )
 from wireloom.wire.errors import WireError
-from wireloom.wire.message import Message
+from wireloom.wire.message import Message, Unknown
 
 A = TypeVar("A", bound=SharedMessage)
 
@@ -143,6 +143,7 @@ class HubSpeaker:
 
         Raises:
             HubError: If the hub refuses.
+            UnreadableError: If it answers, and the answer cannot be read.
             AnswerTimeoutError: If it does not answer in time.
             LostError: If the connection is lost before it does.
         """
@@ -255,9 +256,13 @@ class HubSpeaker:
         try:
             message = _decoded(raw)
         except UnreadableError as error:
-            self.failures.put_latest(error)
+            if not (may_answer(raw) and self._pending.fail_unread(raw, error)):
+                self.failures.put_latest(error)
             return
         match message:
+            case Unknown(type=name):
+                unknown = UnreadableError(f"the hub answers with {name:.60}, which is not known")
+                self._pending.fail_unread(raw, unknown, named_only=True)
             case Application():
                 self.messages.put(message)
                 if not self._pending:
@@ -319,7 +324,7 @@ class HubSpeaker:
                 ack = await self.request(draft, HeartbeatAck, seconds=patience, urgent=True)
             except AnswerTimeoutError:
                 raise DeadError from None
-            except RateLimitedError:
+            except (RateLimitedError, UnreadableError):
                 continue  # an answer, too
             self.skew_ms = ack.payload.server_time - ack.payload.timestamp
 
@@ -335,7 +340,7 @@ class HubSpeaker:
             except RateLimitedError as error:
                 await self._tuning.sleep(error.retry_after_ms / 1_000)
                 continue
-            except (HubError, AnswerTimeoutError) as error:
+            except (HubError, AnswerTimeoutError, UnreadableError) as error:
                 self.failures.put_latest(error)
             return
 

@@ -48,6 +48,24 @@ class Pending(Generic[T]):
         request.answer.set_exception(error)
         return True
 
+    def fail_unread(self, raw: bytes, error: ClientError, *, named_only: bool = False) -> bool:
+        """Hands a failure to those whose answer may be in a frame that cannot be read.
+
+        They are those whose ids stand in it; if there are none, all who wait.
+
+        Args:
+            raw: The frame.
+            error: Why it cannot be read.
+            named_only: Whether only those are meant whose ids stand in it.
+
+        Returns:
+            Whether anybody waits.
+        """
+        named = [one for one in self._requests if one.encode() in raw]
+        meant = named if named or named_only else list(self._requests)
+        failed = [self.fail(one, error) for one in meant]
+        return any(failed)
+
     def fail_all(self, error: ClientError) -> None:
         """Nobody gets an answer any more."""
         for message_id in list(self._requests):

@@ -3,6 +3,7 @@
 import socket
 import ssl
 from dataclasses import dataclass
+from typing import Final
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import (
@@ -19,6 +20,9 @@ from wireloom.live.clients.errors import (
     LostError,
     UnreachableError,
 )
+
+_UNREADABLE: Final = frozenset({1002, 1007, 1009})
+"""Why a client ends a connection by itself: no WebSocket frame, no UTF-8, too large."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +105,9 @@ async def dial(where: Dialling) -> Socket:
 
 
 def _lost(error: ConnectionClosed) -> LostError:
-    closed = error.rcvd
+    closed, ended = error.rcvd, error.sent
+    if ended is not None and ended.code in _UNREADABLE and not error.rcvd_then_sent:
+        return LostError(None, f"the server sent what this client does not take: {ended.reason}")
     return LostError(None) if closed is None else LostError(closed.code, closed.reason)
 
 

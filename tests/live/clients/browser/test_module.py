@@ -10,7 +10,7 @@ from typing import Any
 
 from live.clients.browser.chromium import Page, chromium, pages
 from live.clients.processes import Process, free_port, run, serving
-from live.clients.scripted import Scripted, scripted
+from live.clients.scripted import HUB, Scripted, scripted
 from live.clients.test_hub import QUICK, name
 from wireloom.live.clients.hub import HubClient
 
@@ -143,6 +143,7 @@ def test_pauses_heartbeats_and_refusals(tmp_path: Path) -> None:
             await _pauses(page, hub)
             await _beats(page, hub)
             await _is_refused(page, hub)
+            await _cannot_read(page, hub)
         nobody = f"return new HubClient('ws://127.0.0.1:{free_port()}/', '@(w)').connect()"
         assert await page.run(f"{nobody}.catch((error) => error.name)") == "LostError"
         delays = await page.run("return [0, 3, 9].flatMap((n) => [backoff(n, 0), backoff(n, 1)])")
@@ -154,7 +155,7 @@ def test_pauses_heartbeats_and_refusals(tmp_path: Path) -> None:
 async def _pauses(page: Page, hub: Scripted) -> None:
     await page.run(connecting(hub.url, "@(w)") + "globalThis.opening = hub.connect()")
     peer = await hub.accept()
-    await peer.welcome()
+    assert (await peer.welcome())["to"] == "@(cloudflare/signal-hub)"
     await page.run("await opening")
     await peer.say("hub:pause", {"reason": "outbound_queue_full"})
     await page.run("while (states.at(-1) !== 'paused') await new Promise(setTimeout)")
@@ -164,6 +165,7 @@ async def _pauses(page: Page, hub: Scripted) -> None:
     await peer.say("hub:resume", {})
     heard = await peer.hear("hub:send")
     assert heard["payload"]["message"]["type"] == "x"
+    assert heard["to"] == HUB  # as the hub called itself
     ack = {"messageId": heard["id"], "deliveredAt": 1, "status": "queued"}
     await peer.say("hub:delivery_ack", ack, heard)
     assert await page.run("return (await sending).status") == "queued"
@@ -227,3 +229,29 @@ async def _is_refused(page: Page, hub: Scripted) -> None:
     await asyncio.sleep(0.1)
     assert hub.waiting == 0
     assert await page.run("return states.at(-1)") == "closed"
+
+
+async def _cannot_read(page: Page, hub: Scripted) -> None:
+    """An answer that cannot be read is no time-out."""
+    await page.run(connecting(hub.url, "@(w)") + "globalThis.opening = hub.connect()")
+    peer = await hub.accept()
+    await peer.welcome()
+    await page.run("await opening")
+    ask = "globalThis.asking = [hub.queueStats(), hub.discover()].map((one) => one.catch((e) => e))"
+    names = "return (await Promise.all(asking)).map((one) => one.name ?? one.hasMore)"
+    for frame in ("nonsense", "[]", "null", '{"type": 1}'):
+        await page.run(ask)
+        await peer.hear(), await peer.hear()
+        await peer.connection.send(frame)
+        assert await page.run(names) == ["UnreadableError", "UnreadableError"]
+    for type_, payload in (
+        ("hub:queue_stats_response", None),
+        ("hub:error", None),
+        ("hub:resumed", {}),
+    ):
+        await page.run(ask)
+        first, second = await peer.hear(), await peer.hear()
+        await peer.say(type_, payload, first)
+        await peer.say("hub:discovered", {"actors": [], "hasMore": False}, second)
+        assert await page.run(names) == ["UnreadableError", False]
+    await page.run("hub.close()")

@@ -61,6 +61,14 @@ export class TimeoutError extends Error {
   }
 }
 
+/** The hub answered, and nobody can read its answer. Whether the request was done is not known. */
+export class UnreadableError extends Error {
+  constructor(text) {
+    super(text);
+    this.name = "UnreadableError";
+  }
+}
+
 /** The delay in ms before an attempt to reconnect: 1 s to 60 s, twice as long each time, ± 20 %. */
 export function backoff(attempt, chance) {
   return Math.min(1_000 * 2 ** attempt, 60_000) * (1 + 0.2 * (2 * chance - 1));
@@ -364,14 +372,10 @@ export class HubClient extends EventTarget {
 
   /** Takes a frame; gives a LostError if it says that the connection ends. */
   #hear(text) {
-    let message;
-    try {
-      message = JSON.parse(text);
-    } catch {
-      this.#announce("failure", new SyntaxError("the hub sent no JSON"));
-      return null;
-    }
-    if (message.type === "hub:pause" || message.type === "hub:resume") {
+    const message = parsed(text);
+    if (message === null) {
+      this.#miss(String(text), new UnreadableError("the hub sent no message"));
+    } else if (message.type === "hub:pause" || message.type === "hub:resume") {
       this.#paused = message.type === "hub:pause";
       this.#announce("state", this.#paused ? "paused" : "resumed");
       if (!this.#paused) this.#wake();
@@ -379,13 +383,21 @@ export class HubClient extends EventTarget {
       const lost = new LostError(null, message.payload?.reason ?? "");
       this.#socket.close(1000);
       return lost;
-    } else if (String(message.type).startsWith("hub:")) {
+    } else if (message.type.startsWith("hub:")) {
       this.#answer(message);
     } else {
       this.#announce("message", message);
       for (const queue of this.#readers) queue.put(message);
     }
     return null;
+  }
+
+  /** Tells of a frame that cannot be read those whose ids stand in it, or else all who wait. */
+  #miss(text, error) {
+    const named = [...this.#pending].filter(([id]) => text.includes(id));
+    const concerned = named.length ? named : [...this.#pending];
+    for (const [, request] of concerned) request.reject(error);
+    if (!concerned.length) this.#announce("failure", error);
   }
 
   #answer(message) {
@@ -396,7 +408,9 @@ export class HubClient extends EventTarget {
     } else if (error) {
       request.reject(error);
     } else if (message.type !== request.answer) {
-      request.reject(new TypeError(`the hub answers with ${message.type}`));
+      request.reject(new UnreadableError(`the hub answers with ${message.type}`));
+    } else if (!isObject(message.payload)) {
+      request.reject(new UnreadableError(`the hub answers with a ${message.type} that is none`));
     } else {
       (request.keep ?? ((one) => request.resolve(one.payload)))(message);
     }
@@ -420,7 +434,7 @@ export class HubClient extends EventTarget {
         const ack = await this.#ask("hub:heartbeat", clock, "hub:heartbeat_ack", how, ALWAYS);
         this.skewMs = ack.serverTime - ack.timestamp;
       } catch (error) {
-        if (!(error instanceof TimeoutError)) continue;
+        if (!(error instanceof TimeoutError)) continue; // an answer, too
         if (this.#socket === socket) {
           socket.onclose = null;
           socket.close();
@@ -562,8 +576,26 @@ class Queue {
   }
 }
 
+function isObject(value) {
+  return typeof value === "object" && value !== null;
+}
+
+/** The message in a frame; null if there is none. */
+function parsed(text) {
+  try {
+    const message = JSON.parse(text);
+    return isObject(message) && typeof message.type === "string" ? message : null;
+  } catch {
+    return null;
+  }
+}
+
 /** What went wrong, if a message says that something did. */
 function errorOf({ type, payload, correlationId: about }) {
+  if (!isObject(payload)) {
+    const isError = type === "hub:error" || type in ERROR_CODES;
+    return isError ? new UnreadableError(`the hub answers with a ${type} that is none`) : null;
+  }
   if (type === "hub:error") {
     const { code, message, retryable, details } = payload;
     return new HubError(code, message, { retryable, details, about });
