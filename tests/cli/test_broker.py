@@ -36,11 +36,11 @@ def test_listen_prints_a_line_a_message(server: Process, as_json: bool) -> None:
         async with CthunClient(server.broker, other) as broker:
             while not await broker.inventory([me]):
                 await asyncio.sleep(0.05)
-            for data in (b"hello", b"\xff\x00", None):
+            for data in (b"hello", b"\xff\x00", None, b"\x1b[2J\n"):
                 await broker.send([me], TYPE, data)
             await broker.inventory()
 
-    arguments = ["broker", "listen", f"--url={server.broker}", f"--as={me}", "--count=3"]
+    arguments = ["broker", "listen", f"--url={server.broker}", f"--as={me}", "--count=4"]
     result = meanwhile(send, *arguments, *(["--json"] if as_json else []))
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
@@ -49,18 +49,31 @@ def test_listen_prints_a_line_a_message(server: Process, as_json: bool) -> None:
         assert (first["envelope"]["sender"], first["data"]) == (other, b"hello".hex())
     else:
         start = rf"\d\d:\d\d:\d\d {re.escape(f'{other} {TYPE}')} "
-        for line, data in zip(lines, ("hello", "0xff00", ""), strict=True):
+        for line, data in zip(lines, ("hello", "0xff00", "", r"\\x1b\[2J\\n"), strict=True):
             assert re.fullmatch(start + data, line)
     assert result.stderr == f"{me} is associated at {server.broker}\n"
 
 
-def test_send_and_inventory_print_a_uri_a_line(server: Process) -> None:
-    away, url = uri(), f"--url={server.broker}"
-    arguments = ["broker", "send", away, f"--type={TYPE}", "--ttl=0.1", url]
-    assert invoke(*arguments, "--data=x").stdout == f"{away}\n"
+def test_send_says_who_has_got_it_and_for_whom_it_is_held(server: Process) -> None:
+    me, away, url = uri(), uri(), f"--url={server.broker}"
+    arguments = ["broker", "send", away, me, f"--as={me}", f"--type={TYPE}", "--ttl=0.1", url]
+    expected = sorted([f"{away} held", f"{me} sent"])
+    assert invoke(*arguments, "--data=x").stdout.splitlines() == expected
     report = json.loads(invoke(*arguments, "--data=-", "--json", input="x").stdout)
-    assert report["targets"] == [away]
-    me = uri()
+    assert (report["targets"], report["held"]) == (sorted([away, me]), [away])
+    nobody = invoke("broker", "send", "cth://*/none", "--type=x", url)
+    assert (nobody.exit_code, nobody.stdout) == (0, "")
+    assert nobody.stderr == "nobody is connected whom the targets match\n"
+
+
+def test_more_targets_than_one_inventory_may_ask_for(server: Process) -> None:
+    uris = [f"cth://many{number}/agent" for number in range(1_001)]
+    sent = invoke("broker", "send", *uris, f"--type={TYPE}", "--ttl=0.1", f"--url={server.broker}")
+    assert sent.stdout.splitlines() == [f"{uri} held" for uri in sorted(uris)]
+
+
+def test_inventory_prints_a_uri_a_line(server: Process) -> None:
+    url, me = f"--url={server.broker}", uri()
     shown = invoke("broker", "inventory", url, f"--as={me}").stdout.splitlines()
     assert me in shown
     found = invoke("broker", "inventory", me, "--json", url, f"--as={me}").stdout
@@ -72,7 +85,11 @@ def test_send_and_inventory_print_a_uri_a_line(server: Process) -> None:
     ("arguments", "status", "text"),
     [
         (["send", "cth:///server", "--type=x"], 1, "the broker refuses: Message type not handled"),
-        (["send", "nobody", "--type=x"], 2, "the message cannot be sent: envelope.targets"),
+        (["send", "bob", "--type=x"], 2, "bob is no URI: a URI looks like cth://name/agent"),
+        (["inventory", "cth://a\x1b/b"], 2, "cth://a\\x1b/b is no URI"),
+        (["inventory", "--as=cth://*/agent"], 2, "cth://*/agent is no URI"),
+        (["inventory", "--url=http://h/"], 2, "http://h/ is no broker: the address of a broker"),
+        (["send", "cth://a/b", "--type=a b"], 2, "the message cannot be sent: envelope.mess"),
         (["inventory", "--as=cth:///server"], 1, "the broker refuses the association"),
     ],
 )

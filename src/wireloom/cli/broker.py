@@ -12,16 +12,19 @@ import click
 from wireloom.cli.clients import (
     clock,
     count_option,
-    plain,
     run,
     shared_options,
     show_all,
     until_stopped,
 )
+from wireloom.cli.misuse import MisuseError
 from wireloom.live.clients.cthun import URL, CthunClient
 from wireloom.live.clients.tls import bearer, client_context
+from wireloom.protocols.cthun.constants import MAX_QUERY_COUNT, WILDCARD
+from wireloom.protocols.cthun.forms import ADDRESS, TARGET
 from wireloom.protocols.cthun.messages import Packet
 from wireloom.wire.plain import to_plain
+from wireloom.wire.visible import visible
 
 
 @click.group("broker")
@@ -67,15 +70,25 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
 )
 @_options
 def send(*, targets: tuple[str, ...], type_: str, data: str | None, **options: Any) -> None:
-    """Send a message to TARGETS and print who they are, one a line.
+    """Send a message to TARGETS and print who they are, one a line, each with `sent` or `held`.
 
-    * stands for a whole part of a target: cth://*/agent is every agent that is connected.
+    * stands for a whole part of a target: cth://*/agent is every agent that is connected. A message
+    is held for a target that is not connected after it was sent, until that comes or --ttl is over.
     """
+    _check_targets(targets)
     raw = sys.stdin.buffer.read() if data == "-" else None if data is None else data.encode()
 
     async def work(broker: CthunClient) -> None:
         report = await broker.send_reported(targets, type_, raw, ttl_seconds=options["ttl"])
-        _print_uris(report.targets, {"id": report.id}, "targets", options)
+        held = await _away(broker, targets)
+        if options["as_json"]:
+            shown = {"id": report.id, "targets": report.targets, "held": sorted(held)}
+            click.echo(json.dumps(shown))
+            return
+        for uri in report.targets:
+            click.echo(f"{uri} {'held' if uri in held else 'sent'}")
+        if not report.targets:
+            click.echo("nobody is connected whom the targets match", err=True)
 
     run(_with_broker(options, work))
 
@@ -85,10 +98,15 @@ def send(*, targets: tuple[str, ...], type_: str, data: str | None, **options: A
 @_options
 def inventory(*, query: tuple[str, ...], **options: Any) -> None:
     """Print the connected nodes that QUERY matches, one a line; all of them without one."""
+    _check_targets(query)
 
     async def work(broker: CthunClient) -> None:
         uris = await broker.inventory(query or ("cth://*/*",))
-        _print_uris(uris, {}, "uris", options)
+        if options["as_json"]:
+            click.echo(json.dumps({"uris": uris}))
+        else:
+            for uri in uris:
+                click.echo(uri)
 
     run(_with_broker(options, work))
 
@@ -111,10 +129,15 @@ async def _with_broker(
     options: dict[str, Any], work: Callable[[CthunClient], Awaitable[None]]
 ) -> None:
     url: str = options["url"]
+    if not url.startswith(("ws://", "wss://")):
+        words = "the address of a broker begins with ws:// or wss://"
+        raise MisuseError(f"{visible(url):.80} is no broker: {words}")
     tls = None
     if url.startswith("wss:"):
         tls = client_context(options["ca"], options["certificate"], options["key"])
     uri = options["uri"] or f"cth://{_name(options['certificate'])}/controller"
+    if not ADDRESS.fits(uri):
+        raise MisuseError(f"{visible(uri):.80} is no URI: a URI looks like cth://name/agent")
     async with CthunClient(url, uri, tls=tls) as broker:
         await work(broker)
 
@@ -123,14 +146,23 @@ def _name(certificate: Path | None) -> str:
     return f"cli-{uuid.uuid4().hex:.8}" if certificate is None else bearer(certificate)
 
 
-def _print_uris(
-    uris: tuple[str, ...], more: dict[str, Any], name: str, options: dict[str, Any]
-) -> None:
-    if options["as_json"]:
-        click.echo(json.dumps({**more, name: uris}))
-    else:
-        for uri in uris:
-            click.echo(uri)
+async def _away(broker: CthunClient, targets: tuple[str, ...]) -> set[str]:
+    """Those of the targets that are not connected: a report does not tell, an inventory does.
+
+    Who is connected by now has got the message, or gets it. A wildcard stands for those who are.
+    """
+    named = sorted({target for target in targets if WILDCARD not in target})
+    away = set(named)
+    for start in range(0, len(named), MAX_QUERY_COUNT):
+        away -= set(await broker.inventory(named[start : start + MAX_QUERY_COUNT]))
+    return away
+
+
+def _check_targets(targets: tuple[str, ...]) -> None:
+    for target in targets:
+        if not TARGET.fits(target):
+            kinds = "a URI looks like cth://name/agent, or cth://*/agent for every agent"
+            raise MisuseError(f"{visible(target):.80} is no URI: {kinds}")
 
 
 def _as_json(packet: Packet) -> str:
@@ -146,6 +178,6 @@ def _content(packet: Packet) -> str:
     """The data of an application's message: text if it is, or else its bytes in hex."""
     raw = packet.data if isinstance(packet.data, bytes) else b""
     try:
-        return plain(raw.decode())
+        return visible(raw.decode())
     except UnicodeDecodeError:
         return f"0x{raw.hex()}"

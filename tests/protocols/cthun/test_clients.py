@@ -23,5 +23,6 @@ def test_an_associated_connection_names_its_client_in_every_outcome() -> None:
 
 def test_a_share_belongs_to_a_proven_name_or_to_an_address() -> None:
     assert owner("alice", "192.0.2.1:80") == "name alice"
-    assert owner(None, "192.0.2.1:80") == owner(None, "192.0.2.1:81") == "host 192.0.2.1"
+    assert owner(None, "192.0.2.1:80") == owner(None, "192.0.2.1:81") == "network 192.0.2.1"
+    assert owner(None, "[2001:db8::1]:80") == owner(None, "[2001:db8::2]:80")
     assert owner("192.0.2.1", "") != owner(None, "192.0.2.1:80")

@@ -11,7 +11,7 @@ from wireloom.wire.session import Forget, Store
 
 A, B, SENDER = "cth://a/agent", "cth://b/agent", "cth://s/controller"
 HELD = Held(
-    id="id", sender=SENDER, expires_ms=9, owed=[A, B], noted=True, raw=b"raw", owner="host ::1"
+    id="id", sender=SENDER, expires_ms=9, owed=[A, B], noted=True, raw=b"raw", owner="network ::1"
 )
 NOTICE = Notice(id="id", sender=SENDER, expires_ms=9, owner="name s")
 

@@ -4,6 +4,7 @@ from enum import Enum, auto
 
 from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import Conclude, Line
+from wireloom.wire.shares import network
 
 
 class State(Enum):
@@ -18,13 +19,13 @@ class State(Enum):
 
 
 def owner(identity: str | None, peer: str) -> str:
-    """Whose share a client takes from: its proven name's, or else its address's (R32).
+    """Whose share a client takes from: its proven name's, or else its network's (R32).
 
     Args:
         identity: The common name that was proven, if one was.
         peer: The address, as `host:port`.
     """
-    return f"host {peer.rpartition(':')[0]}" if identity is None else f"name {identity}"
+    return f"network {network(peer)}" if identity is None else f"name {identity}"
 
 
 class Client:
