@@ -3,13 +3,12 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from support.corpus import counts, generated
+from support.corpus import counts, fates, generated, truth
 from wireloom.cli.main import wireloom
 
 
@@ -28,8 +27,18 @@ def test_status_of_what_was_run(corpus: Path, tables: Path) -> None:
 @pytest.mark.parametrize("command", ["run", "watch", "status"])
 def test_a_wrong_folder_is_said_in_one_sentence(tmp_path: Path, command: str) -> None:
     result = run(command, "--data", str(tmp_path / "nowhere"))
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "does not exist" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["run", "watch", "reprocess"])
+def test_a_setting_that_is_none_is_said_in_one_sentence(tmp_path: Path, command: str) -> None:
+    (tmp_path / "captures").mkdir()
+    result = run(command, "--data", str(tmp_path), "--conf", "foo")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: --conf foo: a setting is KEY=VALUE")
+    assert result.stderr.count("\n") == 1
 
 
 def test_compact_and_vacuum_tell_what_they_did(tmp_path: Path) -> None:
@@ -37,20 +46,57 @@ def test_compact_and_vacuum_tell_what_they_did(tmp_path: Path) -> None:
     assert run("vacuum", "--data", str(tmp_path), "--hours", "1").exit_code == 0
 
 
+SCRIPT = [sys.executable, "-c", "from wireloom.cli.main import main; main()", "pipeline"]
+
+
+class Started:
+    """A command in a process of its own, and the lines that it writes to standard error."""
+
+    def __init__(self, *args: str) -> None:
+        self.process = subprocess.Popen(
+            [*SCRIPT, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def read_until(self, begin: str) -> None:
+        """Reads lines up to one that begins so."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            if line.startswith(begin):
+                return
+        pytest.fail(f"it never said {begin!r}")
+
+    def interrupt(self) -> tuple[int, str]:
+        """Ends it as Ctrl-C does; gives its status and what it said then."""
+        self.process.send_signal(signal.SIGINT)
+        _, said = self.process.communicate(timeout=600)
+        return self.process.returncode, said
+
+
 @pytest.mark.spark
-def test_run_and_watch_in_processes_of_their_own(tmp_path: Path) -> None:
+def test_run_says_its_stages_stops_goes_on_and_is_watched(tmp_path: Path) -> None:
     generated(tmp_path, frames=1000, seed=5)
-    script = [sys.executable, "-c", "from wireloom.cli.main import main; main()", "pipeline"]
-    done = subprocess.run(
-        [*script, "run", "--data", str(tmp_path)], capture_output=True, text=True, check=False
-    )
+    data = ("--data", str(tmp_path))
+    running = Started("run", *data)
+    running.read_until("ingest: ")
+    assert running.interrupt() == (130, "stopped; run again to go on\n")
+    done = subprocess.run([*SCRIPT, "run", *data], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "fates" in done.stdout
-    watching = subprocess.Popen(
-        [*script, "watch", "--data", str(tmp_path)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    time.sleep(8)
-    watching.send_signal(signal.SIGTERM)
-    assert watching.wait(timeout=900) == 0
+    stages = [line.partition(":")[0] for line in done.stderr.splitlines()]
+    assert stages == ["starting Spark", "ingest", "refine", "analyse"]
+    assert fates(tmp_path / "tables") == truth(tmp_path)
+    watching = Started("watch", *data)
+    watching.read_until("watching")
+    assert watching.interrupt() == (0, "ending; interrupt once more to end at once\n")
+
+
+@pytest.mark.spark
+def test_what_spark_does_not_start_with_is_said_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "captures").mkdir()
+    args = ["run", "--data", str(tmp_path), "--master", "nope"]
+    done = subprocess.run([*SCRIPT, *args], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "starting Spark",
+        "Error: Spark did not start: Master must either be yarn or start with spark, k8s, or local",
+    ]

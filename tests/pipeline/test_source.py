@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
@@ -11,11 +12,13 @@ from wireloom.capture.record import Captured, Direction
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import source
 from wireloom.pipeline.source import (
+    PassedOver,
     Slice,
     WireloomSource,
     WireloomStream,
     advance,
     available,
+    passed_over,
     read_slice,
     runs,
     share,
@@ -52,6 +55,35 @@ def test_an_offset_counts_batches(folder: Path) -> None:
     assert available(folder) == {A: 2, B: 1}
     assert advance(folder, {}, available(folder), None) == {A: 2, B: 1}
     assert advance(folder, {}, {}, None) == {}
+
+
+def test_what_is_not_read_is_named(folder: Path) -> None:
+    assert passed_over(folder, available(folder)) == []
+    (folder / "a copy.arrow").write_bytes(b"")
+    assert passed_over(folder, {A: 5, B: 1}) == [
+        PassedOver("a copy.arrow", "it is not named like a segment"),
+        PassedOver(f"{A}.arrow", "a segment of this name with 5 batches was read, this one has 2"),
+    ]
+
+
+@pytest.mark.parametrize("way", ["read", "readStream"])
+def test_what_cannot_be_loaded_is_said_in_one_sentence(
+    spark: SparkSession, tmp_path: Path, way: str
+) -> None:
+    spark.dataSource.register(WireloomSource)
+    with pytest.raises(AnalysisException, match="there is no folder") as missing:
+        getattr(spark, way).format("wireloom").load(str(tmp_path / "nope"))
+    assert "Traceback" not in str(missing.value)
+
+
+def test_an_option_that_is_no_number_is_said_in_one_sentence(
+    spark: SparkSession, folder: Path
+) -> None:
+    spark.dataSource.register(WireloomSource)
+    loaded = spark.read.format("wireloom").option("partitions", "many").load(str(folder))
+    with pytest.raises(AnalysisException, match="the option partitions is a whole") as wrong:
+        loaded.count()
+    assert "Traceback" not in str(wrong.value)
 
 
 def test_a_micro_batch_takes_whole_batches_up_to_its_limit(folder: Path) -> None:

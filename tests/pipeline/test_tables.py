@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from support.numbers import TABLE
 from wireloom.pipeline.merging import Touched, merge
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.tables import Column, Store
 
 
 def test_a_commit_that_was_made_is_not_made_again(spark: SparkSession, tmp_path: Path) -> None:
@@ -29,6 +29,18 @@ def test_replacing_leaves_the_new_rows_only(spark: SparkSession, tmp_path: Path)
         store.replace(TABLE, frame, app="app", version=version)
         found = [tuple(row) for row in store.read(spark, TABLE).orderBy("n").collect()]
         assert found == rows
+
+
+def test_a_table_with_other_columns_is_computed_anew(spark: SparkSession, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    other = TABLE._replace(columns=(*TABLE.columns, Column("more", "string", "Of a new version.")))
+    rows = spark.createDataFrame([(1, "one")], TABLE.schema)
+    assert store.replace(TABLE, rows, app="a", version=5) == 1
+    assert (store.computed(TABLE, "a"), store.computed(other, "a")) == (5, -1)
+    more = spark.createDataFrame([(1, "one", "x")], other.schema)
+    assert store.replace(other, more, app="a", version=5) == 1
+    assert store.computed(other, "a") == 5
+    assert [row.more for row in store.read(spark, other).collect()] == ["x"]
 
 
 def test_a_table_that_is_not_there_has_no_rows(spark: SparkSession, tmp_path: Path) -> None:

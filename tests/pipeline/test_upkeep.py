@@ -14,8 +14,23 @@ from wireloom.pipeline.upkeep import compact, status, vacuum
 def test_status_counts_what_is_captured_and_stored(corpus: Path, tables: Path) -> None:
     found = status(corpus / "captures", Store(tables))
     assert found.captured == counts(corpus)["captured"]
-    assert (found.behind, found.damaged) == (0, [])
+    assert (found.behind, found.damaged, found.passed_over) == (0, [], [])
     assert {one.name: one.rows for one in found.tables}["fates"] > 0
+
+
+def test_segments_that_were_taken_and_are_gone_leave_nothing_behind(
+    corpus: Path, tables: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(corpus / "captures", tmp_path / "captures")
+    gone, cut, *_ = segments(tmp_path / "captures")
+    gone.path.unlink()
+    gone.sums_path.unlink()
+    cut.path.write_bytes(b"")
+    cut.sums_path.write_bytes(b"")
+    found = status(tmp_path / "captures", Store(tables))
+    assert found.behind == 0
+    assert found.captured < found.stored
+    assert [one.name for one in found.passed_over] == [cut.path.name]
 
 
 def test_status_shows_damage_and_what_is_behind(corpus: Path, tmp_path: Path) -> None:

@@ -1,26 +1,35 @@
 """`wireloom pipeline`: from captured frames to tables."""
 
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from time import monotonic
+from typing import Any, Final, TypeVar
 
 import click
-from pyspark.sql import SparkSession
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from wireloom.cli.data import captures, data_option, tables
+from wireloom.cli.misuse import MisuseError
+from wireloom.cli.progress import Shown
+from wireloom.cli.spark import started
 from wireloom.cli.tables import tables_option
+from wireloom.cli.terminal import Grid, console, line
 from wireloom.pipeline import run as running
 from wireloom.pipeline import upkeep
-from wireloom.pipeline.spark import JavaMissingError, session
 from wireloom.pipeline.stages.ingest import Ingested
 from wireloom.pipeline.tables import Store
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+MINUTE: Final = 60.0
+STAGES: Final = {
+    "ingest": "ingest: captured frames to frames, quarantine and batched",
+    "refine": "refine: keys and verdicts",
+    "analyse": "analyse: all other tables",
+    "reprocess": "reprocess: frames that another version decoded",
+}
+"""What each stage does, for a person."""
 
 
 def spark_options(function: F) -> F:
@@ -42,8 +51,8 @@ def command() -> None:
 def run(data: Path, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Bring the tables up to date with all that is captured, and end."""
     folder, store = _captures(data), _store(data, root)
-    with _spark(master, conf) as (spark, told):
-        ran = running.run(spark, folder, store, told=told)
+    with Shown() as shown, started(master, conf, shown) as spark:
+        ran = running.run(spark, folder, store, told=_told(shown))
     counts = {"frames": f"{ran.frames:,} new", "quarantine": f"{ran.quarantine:,} new"}
     counts |= {name: f"{rows:,} rows" for name, rows in ran.tables.items()}
     times = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in ran.seconds.items())
@@ -55,11 +64,17 @@ def run(data: Path, root: str | None, master: str | None, conf: tuple[str, ...])
 def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Keep the tables up to date with what is being captured, until interrupted."""
     folder, store = _captures(data), _store(data, root)
-    asked: list[int] = []
-    _hear(asked)
-    with _spark(master, conf) as (spark, told):
-        _hear(asked)  # Spark's own handler would end a pass halfway with a traceback
-        running.watch(spark, folder, store, told=told, stopped=lambda: bool(asked))
+    asked: list[bool] = []
+    with Shown(every_seconds=MINUTE) as shown:
+
+        def stop() -> None:
+            asked.append(True)
+            shown.stage("ending; interrupt once more to end at once")
+
+        with started(master, conf, shown, on_signal=stop) as spark:
+            shown.stage("watching")
+            told = Watched(shown).told
+            running.watch(spark, folder, store, told=told, stopped=lambda: bool(asked))
 
 
 @command.command("reprocess")
@@ -67,8 +82,8 @@ def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...
 def reprocess(data: Path, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Decode stored frames anew that another version decoded, and bring all tables up to date."""
     store = _store(data, root)
-    with _spark(master, conf) as (spark, told):
-        good, bad = running.reprocess(spark, store, told=told)
+    with Shown() as shown, started(master, conf, shown) as spark:
+        good, bad = running.reprocess(spark, store, told=_told(shown))
     if not good + bad:
         click.echo("All frames were decoded by this version: nothing to do.")
         return
@@ -81,13 +96,17 @@ def reprocess(data: Path, root: str | None, master: str | None, conf: tuple[str,
 def status(data: Path, root: str | None) -> None:
     """Show what is captured, what is stored, and what cannot be read."""
     found = upkeep.status(_captures(data), _store(data, root))
-    click.echo(f"captured {found.captured:,}, stored {found.stored:,}, behind {found.behind:,}")
+    screen = console()
+    screen.print(f"captured {found.captured:,}, stored {found.stored:,}, behind {found.behind:,}")
     for damage in found.damaged:
-        click.echo(f"damaged: {damage.segment.name}, batch {damage.batch}: {damage.detail}")
-    table = Table("table", "version", "files", "rows")
-    for one in found.tables:
-        table.add_row(one.name, str(one.version), f"{one.files:,}", f"{one.rows:,}")
-    Console().print(table)
+        place = f"{damage.segment.name}, batch {damage.batch}"
+        screen.print(line(f"damaged: {place}: {damage.detail}"), soft_wrap=True)
+    for one in found.passed_over:
+        screen.print(line(f"passed over: {one.name}: {one.detail}"), soft_wrap=True)
+    grid = Grid("table", "version", "files", "rows", right=("version", "files", "rows"))
+    for table in found.tables:
+        grid.add(table.name, str(table.version), f"{table.files:,}", f"{table.rows:,}")
+    grid.draw(screen)
 
 
 @command.command("compact")
@@ -95,7 +114,9 @@ def status(data: Path, root: str | None) -> None:
 @tables_option
 def compact(data: Path, root: str | None) -> None:
     """Put the tables' small files together."""
-    gone = upkeep.compact(_store(data, root))
+    with Shown() as shown:
+        begun = partial(shown.table, "compact")
+        gone = upkeep.compact(_store(data, root), begun=begun)
     _print({name: f"{count:,} files fewer" for name, count in gone.items()})
 
 
@@ -105,20 +126,16 @@ def compact(data: Path, root: str | None) -> None:
 @click.option("--hours", default=168, show_default=True, help="Keep files this young.")
 def vacuum(data: Path, root: str | None, hours: int) -> None:
     """Delete files that no recent version of a table needs."""
-    gone = upkeep.vacuum(_store(data, root), hours=hours)
+    with Shown() as shown:
+        begun = partial(shown.table, "vacuum")
+        gone = upkeep.vacuum(_store(data, root), hours=hours, begun=begun)
     _print({name: f"{count:,} files deleted" for name, count in gone.items()})
-
-
-def _hear(asked: list[int]) -> None:
-    """Notes that somebody wants an end, instead of ending at once."""
-    for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, lambda number, _: asked.append(number))
 
 
 def _captures(data: Path) -> Path:
     folder = captures(data)
     if not folder.is_dir():
-        raise click.ClickException(
+        raise MisuseError(
             f"{folder} does not exist. Capture or import frames first, or name another --data."
         )
     return folder.absolute()
@@ -128,38 +145,49 @@ def _store(data: Path, root: str | None) -> Store:
     return Store(root or tables(data).absolute())
 
 
-@contextmanager
-def _spark(
-    master: str | None, conf: tuple[str, ...]
-) -> Iterator[tuple[SparkSession, running.Told]]:
-    """A session, and progress on standard error while it works."""
-    settings = dict(one.partition("=")[::2] for one in conf)
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("starting Spark")
-        try:
-            spark = session(master=master, settings=settings)
-        except JavaMissingError as error:
-            raise click.ClickException(str(error)) from None
-        try:
-            yield spark, _told(progress, task)
-        finally:
-            spark.stop()
-
-
-def _told(progress: Progress, task: Any) -> running.Told:
+def _told(shown: Shown) -> running.Told:
+    """Shows how far a run has got."""
     count = 0
-
-    def say(text: str) -> None:
-        progress.update(task, description=text)
 
     def batch(ingested: Ingested) -> None:
         nonlocal count
         count += ingested.frames + ingested.quarantine
-        say(f"ingest: {count:,} frames")
+        shown.say(f"ingest: {count:,} frames")
 
-    return running.Told(batch, say, lambda name, rows: say(f"analyse: {name}, {rows:,} rows"))
+    return running.Told(
+        batch=batch,
+        stage=lambda name: shown.stage(STAGES[name]),
+        begun=partial(shown.table, "analyse"),
+        slice=lambda done, last: shown.say(f"reprocess, slice {done} of {last}"),
+    )
+
+
+class Watched:
+    """What a watch has done so far, in one line.
+
+    Args:
+        shown: Where that line is.
+    """
+
+    def __init__(self, shown: Shown) -> None:
+        self.told = running.Told(batch=self._batch, table=self._table)
+        self._shown = shown
+        self._since = monotonic()
+        self._frames = 0
+        self._last = ""
+
+    def _batch(self, ingested: Ingested) -> None:
+        self._frames += ingested.frames + ingested.quarantine
+        self._say()
+
+    def _table(self, name: str, rows: int) -> None:
+        del rows
+        self._last = f"; {name} brought up to date at {datetime.now():%H:%M:%S}"
+        self._say()
+
+    def _say(self) -> None:
+        rate = self._frames / max(1.0, monotonic() - self._since)
+        self._shown.say(f"{self._frames:,} frames, {rate:,.0f} a second{self._last}")
 
 
 def _print(lines: dict[str, str]) -> None:

@@ -17,7 +17,7 @@ from wireloom.pipeline.stages.given import refined
 from wireloom.pipeline.stages.ingest import Ingested, ingest
 from wireloom.pipeline.stages.refine import refine
 from wireloom.pipeline.stages.tidy import tidy
-from wireloom.pipeline.tables import Column, Store, Table
+from wireloom.pipeline.tables import Begun, Column, Store, Table, nobody
 
 POLL_SECONDS: Final = 0.05
 REST: Final = 10
@@ -40,12 +40,19 @@ RUNS: Final = Table(
 class Told(NamedTuple):
     """Who is told of progress."""
 
-    batch: Callable[[Ingested], None]
-    stage: Callable[[str], None]
-    table: Callable[[str, int], None]
+    batch: Callable[[Ingested], None] = nobody
+    stage: Callable[[str], None] = nobody
+    table: Callable[[str, int], None] = nobody
+    """A table is committed, with so many rows."""
+
+    begun: Begun = nobody
+    """A table is to be computed."""
+
+    slice: Callable[[int, int], None] = nobody
+    """A slice is decoded anew, and which is the last one."""
 
 
-SILENT: Final = Told(lambda _: None, lambda _: None, lambda _, __: None)
+SILENT: Final = Told()
 
 
 class Ran(NamedTuple):
@@ -80,7 +87,7 @@ def run(spark: SparkSession, captures: Path, store: Store, *, told: Told = SILEN
 
     timed("ingest", lambda: ingest(spark, captures, store, told=told_batch).await_end())
     timed("refine", lambda: refine(spark, store))
-    timed("analyse", lambda: analyse(spark, store, told=told_table))
+    timed("analyse", lambda: analyse(spark, store, told=told_table, begun=told.begun))
     ran = Ran(
         sum(one.frames for one in batches),
         sum(one.quarantine for one in batches),
@@ -112,7 +119,7 @@ def watch(
                 came = declared.last_slice(store) > refined(store)
                 refine(spark, store)
                 if not follow(spark, store, told=told.table):
-                    recompute(spark, store, FOLLOWED, told=told.table)
+                    recompute(spark, store, FOLLOWED, told=told.table, begun=told.begun)
                 turns.go_on(busy=came)
                 if not came:
                     sleep(POLL_SECONDS)
@@ -154,7 +161,13 @@ class Turns:
         tidy(self._store)
         if table is not None:
             begin = perf_counter()
-            recompute(self._spark, self._store, [table], told=self._told.table)
+            recompute(
+                self._spark,
+                self._store,
+                [table],
+                told=self._told.table,
+                begun=self._told.begun,
+            )
             self._rest_until = perf_counter() + REST * (perf_counter() - begin)
 
 
@@ -164,11 +177,12 @@ def reprocess(spark: SparkSession, store: Store, *, told: Told = SILENT) -> tupl
     Returns:
         How many frames decode and how many do not, of those that were decoded anew.
     """
-    counts = reprocessing.reprocess(
-        spark, store, told=lambda done, end: told.stage(f"reprocess: slice {done} of {end}")
-    )
+    told.stage("reprocess")
+    counts = reprocessing.reprocess(spark, store, told=told.slice)
+    told.stage("refine")
     refine(spark, store)
-    analyse(spark, store, told=told.table)
+    told.stage("analyse")
+    analyse(spark, store, told=told.table, begun=told.begun)
     return counts
 
 

@@ -8,13 +8,16 @@ Options:
     maxRows: Rows a micro-batch takes at the most (stream).
     partitions: How many partitions a read is split into at the most.
 
+What cannot be read is left out: `pipeline status` names it (`passed_over`).
+
 A stream's offset says how many batches of each segment have been read. Segments may come in
 any order; one that appears late is read late, and nothing is read twice.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, NoReturn
 
 import pyarrow as pa
 from pyspark.sql.datasource import (
@@ -33,7 +36,7 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from wireloom.capture.reader import Damage, known_sums, read_segment
-from wireloom.capture.segment import Segment, segments
+from wireloom.capture.segment import OPEN, SEALED, Segment, segments
 from wireloom.pipeline.decoding import decode_batch, schema
 
 DEFAULT_MAX_ROWS: Final = 500_000
@@ -42,6 +45,13 @@ SHARE_ROWS: Final = 20_000
 """Fewer rows are not worth a share of their own; small batches are decoded together up to this."""
 
 Offset = dict[str, int]
+
+
+class PassedOver(NamedTuple):
+    """A file whose frames are not read."""
+
+    name: str
+    detail: str
 
 
 class Slice(InputPartition):
@@ -62,6 +72,7 @@ class WireloomSource(DataSource):
 
     def schema(self) -> StructType:
         """The columns of a decoded frame."""
+        self._folder()  # whoever loads a folder that is not there hears of it at once
         return from_arrow_schema(schema())
 
     def reader(self, schema: StructType) -> "WireloomReader":  # noqa: ARG002
@@ -70,17 +81,34 @@ class WireloomSource(DataSource):
 
     def streamReader(self, schema: StructType) -> "WireloomStream":  # noqa: ARG002, N802
         """All that is there and all that comes."""
-        limit = int(self.options.get("maxRows", DEFAULT_MAX_ROWS))
+        limit = self._number("maxRows", DEFAULT_MAX_ROWS)
         return WireloomStream(self._folder(), self._partitions(), limit)
 
     def _folder(self) -> Path:
         path = self.options.get("path")
         if path is None:
-            raise ValueError('say where the segments are: .load("folder")')
+            refuse('say where the segments are: .load("folder")')
+        if not Path(path).is_dir():
+            refuse(f"there is no folder {path}: load the one with the segments, such as captures")
         return Path(path)
 
     def _partitions(self) -> int:
-        return int(self.options.get("partitions", DEFAULT_PARTITIONS))
+        return self._number("partitions", DEFAULT_PARTITIONS)
+
+    def _number(self, name: str, default: int) -> int:
+        text = self.options.get(name, str(default))
+        if not text.isascii() or not text.isdigit() or int(text) == 0:
+            refuse(f"the option {name} is a whole number from 1 on, not {text!r:.40}")
+        return int(text)
+
+
+def refuse(text: str) -> NoReturn:
+    """Ends what Spark asked for with one sentence.
+
+    Spark shows the traceback of a worker, which ends with this, unless its environment says no.
+    """
+    os.environ["SPARK_HIDE_TRACEBACK"] = "1"
+    raise ValueError(text)
 
 
 class WireloomReader(DataSourceReader):
@@ -142,6 +170,28 @@ class WireloomStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 def available(folder: Path) -> Offset:
     """How many batches each segment has now."""
     return {segment.name: len(known_sums(segment)) for segment in segments(folder)}
+
+
+def passed_over(folder: Path, taken: Offset) -> list[PassedOver]:
+    """Files in a folder of captures that are not read; damaged batches are another matter.
+
+    Args:
+        folder: The captures.
+        taken: How many batches of each segment have been read.
+    """
+    known = list(segments(folder))
+    names = {segment.path.name for segment in known}
+    found = [
+        PassedOver(path.name, "it is not named like a segment")
+        for path in sorted(folder.iterdir())
+        if path.name.endswith((SEALED, OPEN)) and path.name not in names
+    ]
+    for segment in known:
+        count, before = len(known_sums(segment)), taken.get(segment.name, 0)
+        if count < before:
+            detail = f"a segment of this name with {before} batches was read, this one has {count}"
+            found.append(PassedOver(segment.path.name, detail))
+    return found
 
 
 def advance(folder: Path, start: Offset, end: Offset, most: int | None) -> Offset:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import DataFrame, SparkSession
 
 CORES: Final = os.cpu_count() or 1
@@ -44,9 +46,17 @@ class JavaMissingError(RuntimeError):
 
 
 def session(
-    *, master: str | None = None, settings: Mapping[str, str] | None = None
+    *,
+    master: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    stderr: int | None = None,
 ) -> SparkSession:
     """A Spark session, on all cores of this machine unless `master` says otherwise.
+
+    Args:
+        master: Where it runs.
+        settings: Spark's settings, before those of Wireloom.
+        stderr: The file that Spark's process has as its standard error, if not this process's own.
 
     Raises:
         JavaMissingError: If no Java is installed.
@@ -58,12 +68,14 @@ def session(
         )
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName("wireloom")
+    conf = SparkConf().setAppName("wireloom")
     if master is not None or "SPARK_MASTER" not in os.environ:
-        builder = builder.master(master or f"local[{SLOTS}]")
-    for key, value in {**SETTINGS, **(settings or {})}.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+        conf.setMaster(master or f"local[{SLOTS}]")
+    conf.setAll(list({**SETTINGS, **(settings or {})}.items()))
+    if stderr is not None:
+        gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
+        SparkContext(conf=conf, gateway=gateway)
+    return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
 def framed(spark: SparkSession, rows: pa.Table) -> DataFrame:

@@ -9,7 +9,7 @@ alike (`s3a://…`, `gs://…`, `abfss://…`; credentials come from the environ
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -34,6 +34,14 @@ from wireloom.roots import Root
 MAX_FILE_RECORDS: Final = 2_000_000
 BOUNDED: Final = ("slice", "captured_at")
 """Columns whose least and greatest value the log keeps for every file."""
+
+
+Begun = Callable[[str, int, int], None]
+"""Is told of a table that has its turn: its name, its place among all, and how many these are."""
+
+
+def nobody(*_: object) -> None:
+    """Who is told where nobody asked to be."""
 
 
 class Column(NamedTuple):
@@ -165,6 +173,13 @@ class Store:
         version = opened.transaction_version(app) if opened is not None else None
         return -1 if version is None else version
 
+    def computed(self, table: Table, app: str) -> int:
+        """The same of a table that is computed whole; -1 if its columns are another version's."""
+        opened = self.open(table.name)
+        if opened is None or [one.name for one in opened.schema().fields] != table.arrow.names:
+            return -1
+        return self.done(table.name, app)
+
     def version(self, name: str) -> int:
         """How many commits the table has; -1 if it does not exist."""
         opened = self.open(name)
@@ -278,7 +293,9 @@ class Store:
         version: int,
         also: Mapping[str, int] | None = None,
     ) -> int:
-        if self.done(table.name, app) >= version:
+        overwrites = mode == "overwrite"
+        done = self.computed(table, app) if overwrites else self.done(table.name, app)
+        if done >= version:
             return 0
         folder = uuid4().hex
         chosen = rows.select([f.col(c.name).cast(c.type).alias(c.name) for c in table.columns])

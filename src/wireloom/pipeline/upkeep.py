@@ -1,14 +1,18 @@
 """Looking after the tables: what is behind, small files together, old files away."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from deltalake import DeltaTable
 
 from wireloom.capture.reader import Damage, known_sums, read_segment
 from wireloom.capture.segment import Segment, segments
 from wireloom.capture.taken import marked
 from wireloom.pipeline import declared
 from wireloom.pipeline.catalogue import all_tables
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.source import PassedOver, passed_over
+from wireloom.pipeline.tables import Begun, Store, nobody
 
 
 class TableStatus(NamedTuple):
@@ -29,6 +33,7 @@ class Status(NamedTuple):
     """Captured rows that are in no table yet, those in damaged batches left out."""
 
     damaged: list[Damage]
+    passed_over: list[PassedOver]
     tables: list[TableStatus]
 
 
@@ -44,6 +49,7 @@ def status(captures: Path, store: Store) -> Status:
         stored[declared.frames().name] + stored[declared.quarantine().name],
         sum(_behind(segment, damaged, taken.get(segment.name, 0)) for segment in found),
         damaged,
+        passed_over(captures, taken),
         tables,
     )
 
@@ -55,28 +61,33 @@ def _behind(segment: Segment, damaged: list[Damage], taken: int) -> int:
     return rows - lost
 
 
-def compact(store: Store) -> dict[str, int]:
+def compact(store: Store, *, begun: Begun = nobody) -> dict[str, int]:
     """Puts small files together; gives how many files went away, by table."""
     gone = {}
-    for table in all_tables():
-        opened = store.open(table.name)
-        if opened is not None:
-            metrics = opened.optimize.compact()
-            gone[table.name] = int(metrics["numFilesRemoved"]) - int(metrics["numFilesAdded"])
+    for name, opened in _each(store, begun):
+        metrics = opened.optimize.compact()
+        gone[name] = int(metrics["numFilesRemoved"]) - int(metrics["numFilesAdded"])
     return gone
 
 
-def vacuum(store: Store, *, hours: int) -> dict[str, int]:
+def vacuum(store: Store, *, hours: int, begun: Begun = nobody) -> dict[str, int]:
     """Deletes files that no version of the last `hours` needs; gives how many, by table."""
-    gone = {}
-    for table in all_tables():
-        opened = store.open(table.name)
+    return {
+        name: len(
+            opened.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
+        )
+        for name, opened in _each(store, begun)
+    }
+
+
+def _each(store: Store, begun: Begun) -> Iterator[tuple[str, DeltaTable]]:
+    """The tables that there are, one after the other."""
+    names = [table.name for table in all_tables()]
+    for place, name in enumerate(names, start=1):
+        opened = store.open(name)
         if opened is not None:
-            deleted = opened.vacuum(
-                retention_hours=hours, dry_run=False, enforce_retention_duration=False
-            )
-            gone[table.name] = len(deleted)
-    return gone
+            begun(name, place, len(names))
+            yield name, opened
 
 
 def _status(store: Store, name: str) -> TableStatus:

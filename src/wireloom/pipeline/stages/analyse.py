@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from wireloom.pipeline.stages.follow import CHANGED, follow
 from wireloom.pipeline.stages.given import APP, Given, given, refined
-from wireloom.pipeline.tables import Store, Table
+from wireloom.pipeline.tables import Begun, Store, Table, nobody
 from wireloom.pipeline.transforms.broker_expired import TABLE as BROKER_EXPIRED
 from wireloom.pipeline.transforms.broker_expired import broker_expired
 from wireloom.pipeline.transforms.broker_hops import TABLE as BROKER_HOPS
@@ -98,16 +98,23 @@ TABLES: Final[tuple[tuple[Table, Callable[[Given], DataFrame]], ...]] = (
 """In this order: some are made of those before them."""
 
 
-def analyse(spark: SparkSession, store: Store, *, told: Callable[[str, int], None]) -> None:
+def analyse(
+    spark: SparkSession,
+    store: Store,
+    *,
+    told: Callable[[str, int], None],
+    begun: Begun = nobody,
+) -> None:
     """Brings every table up to date with what was refined.
 
     Args:
         spark: The session.
         store: The tables.
         told: Is told of each table and its rows after it is committed.
+        begun: Is told of each table before it is computed.
     """
     follow(spark, store, told=told)
-    recompute(spark, store, [table for table, _ in TABLES], told=told)
+    recompute(spark, store, [table for table, _ in TABLES], told=told, begun=begun)
 
 
 def recompute(
@@ -116,17 +123,19 @@ def recompute(
     tables: Sequence[Table],
     *,
     told: Callable[[str, int], None],
+    begun: Begun = nobody,
 ) -> None:
     """Computes those of `tables` that are behind from everything that was refined."""
     upto = refined(store)
-    behind = [table for table in tables if store.done(table.name, APP) < upto]
+    behind = [table for table in tables if store.computed(table, APP) < upto]
     if not behind:
         return
     given_now = given(spark, store, upto)
     if len(behind) > 1:  # one alone reads the columns that it needs, and no others
         given_now.seen.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        for table in behind:
+        for place, table in enumerate(behind, start=1):
+            begun(table.name, place, len(behind))
             rows = store.replace(
                 table,
                 dict(TABLES)[table](given_now),
@@ -144,6 +153,6 @@ def stalest(store: Store) -> Table | None:
 
     One that is made of others waits for them: of equals, the first counts.
     """
-    done = {table: store.done(table.name, APP) for table, _ in TABLES}
+    done = {table: store.computed(table, APP) for table, _ in TABLES}
     table = min(done, key=lambda one: done[one])
     return table if done[table] < refined(store) else None

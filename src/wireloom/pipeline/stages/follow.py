@@ -118,7 +118,7 @@ def follow(spark: SparkSession, store: Store, *, told: Callable[[str, int], None
         Whether that was possible; otherwise nothing is done.
     """
     upto = refined(store)
-    start = min(store.done(table.name, APP) for table in FOLLOWED)
+    start = min(store.computed(table, APP) for table in FOLLOWED)
     if start < 0 or start < _reached(store) or not declared.few(store, after=start):
         return False
     if start >= upto:

@@ -1,0 +1,76 @@
+"""What goes on while long work is done, on standard error.
+
+On a terminal it is one line that changes. Elsewhere it is a line for each stage, so that a log
+says what was done; what changes often is left out there, or told now and then.
+"""
+
+from math import inf
+from time import monotonic
+from typing import Self
+
+import click
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from wireloom.wire.visible import visible
+
+
+class Shown:
+    """Progress, from its beginning to its end.
+
+    Args:
+        every_seconds: Where no terminal is, how often what changes is told; by default never.
+    """
+
+    def __init__(self, *, every_seconds: float = inf) -> None:
+        console = Console(stderr=True)
+        self._every_seconds = every_seconds
+        self._told_at = monotonic()
+        self._live: Progress | None = None
+        if console.is_terminal:
+            columns = (
+                SpinnerColumn(),
+                TextColumn("{task.description}", markup=False),
+                TimeElapsedColumn(),
+            )
+            self._live = Progress(*columns, console=console, transient=True)
+            self._task = self._live.add_task("")
+
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Takes the line that changes away."""
+        if self._live is not None:
+            self._live.stop()
+
+    def stage(self, text: str) -> None:
+        """Something else begins."""
+        if self._live is not None:
+            self._live.update(self._task, description=visible(text))
+        else:
+            self.line(text)
+
+    def say(self, text: str) -> None:
+        """It has come so far."""
+        if self._live is not None:
+            self._live.update(self._task, description=visible(text))
+        elif monotonic() - self._told_at >= self._every_seconds:
+            self._told_at = monotonic()
+            self.line(text)
+
+    def table(self, verb: str, name: str, place: int, count: int) -> None:
+        """The next table of many has its turn."""
+        self.say(f"{verb}, table {place} of {count}: {name}")
+
+    def line(self, text: str) -> None:
+        """A line that stays."""
+        if self._live is not None:
+            self._live.console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
+        else:
+            click.echo(visible(text), err=True)
