@@ -1,5 +1,6 @@
 """`wireloom pipeline`."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,9 @@ from click.testing import CliRunner, Result
 
 from support.corpus import counts, fates, generated, truth
 from wireloom.cli.main import wireloom
+from wireloom.cli.pipeline import Watched
+from wireloom.cli.progress import Shown
+from wireloom.pipeline.stages.ingest import Ingested
 
 
 def run(*args: str, path: str | None = None) -> Result:
@@ -24,7 +28,7 @@ def test_status_of_what_was_run(corpus: Path, tables: Path) -> None:
     assert f"captured {captured:,}, stored {captured:,}, behind 0" in text
 
 
-@pytest.mark.parametrize("command", ["run", "watch", "status"])
+@pytest.mark.parametrize("command", ["run", "watch", "status", "reprocess", "compact", "vacuum"])
 def test_a_wrong_folder_is_said_in_one_sentence(tmp_path: Path, command: str) -> None:
     result = run(command, "--data", str(tmp_path / "nowhere"))
     assert result.exit_code == 2
@@ -39,6 +43,15 @@ def test_a_setting_that_is_none_is_said_in_one_sentence(tmp_path: Path, command:
     assert result.exit_code == 2
     assert result.stderr.startswith("Error: --conf foo: a setting is KEY=VALUE")
     assert result.stderr.count("\n") == 1
+
+
+def test_a_watch_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    watched = Watched(Shown(every_seconds=0))
+    watched.told.batch(Ingested(0, 1_200, 3))
+    watched.told.table("fates", 7)
+    first, second = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"1,203 frames, [\d,]+ a second", first)
+    assert re.fullmatch(r"1,203 frames, .*; fates brought up to date at \d\d:\d\d:\d\d", second)
 
 
 def test_compact_and_vacuum_tell_what_they_did(tmp_path: Path) -> None:

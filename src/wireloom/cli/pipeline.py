@@ -133,16 +133,19 @@ def vacuum(data: Path, root: str | None, hours: int) -> None:
 
 
 def _captures(data: Path) -> Path:
-    folder = captures(data)
+    return _there(captures(data)).absolute()
+
+
+def _store(data: Path, root: str | None) -> Store:
+    return Store(root or tables(_there(data)).absolute())
+
+
+def _there(folder: Path) -> Path:
     if not folder.is_dir():
         raise MisuseError(
             f"{folder} does not exist. Capture or import frames first, or name another --data."
         )
-    return folder.absolute()
-
-
-def _store(data: Path, root: str | None) -> Store:
-    return Store(root or tables(data).absolute())
+    return folder
 
 
 def _told(shown: Shown) -> running.Told:
