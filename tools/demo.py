@@ -18,7 +18,7 @@ def main() -> None:
     step("pipeline", "run")
     step("report")
     step("report", "--html", str(DATA / "report.html"))
-    step("trace", delivered())
+    step("trace", delivered(DATA))
     step("sql", "SELECT state, count(*) AS messages FROM fates GROUP BY state ORDER BY 2 DESC")
 
 
@@ -30,14 +30,14 @@ def step(*args: str) -> None:
         sys.exit(done.returncode)
 
 
-def delivered() -> str:
+def delivered(data: Path) -> str:
     """A mesh message that was carried far and acknowledged."""
     query = (
         "SELECT message_id FROM fates WHERE protocol = 'myriadmesh' AND state = 'delivered' "
         "AND evidence_kind = 'wire' ORDER BY copies DESC, message_id LIMIT 1"
     )
     done = subprocess.run(
-        ["wireloom", "sql", query, "--format", "json", "--data", str(DATA)],  # noqa: S607
+        ["wireloom", "sql", query, "--format", "json", "--data", str(data)],  # noqa: S607
         capture_output=True,
         text=True,
         check=True,

@@ -42,7 +42,11 @@ TABLE: Final = Table(
         Column("sent_at", "timestamp", "Its first sighting.", "UTC"),
         Column("created_at", "timestamp", CREATED, "UTC"),
         Column("deadline", "timestamp", "Until when it is in flight without evidence.", "UTC"),
-        Column("state", "string", f"One of {', '.join(STATES)}."),
+        Column(
+            "state",
+            "string",
+            "One of delivered, expired, rejected, cancelled, in_flight, lost.",
+        ),
         Column("reason", "string", "Why it was rejected."),
         Column("evidence_kind", "string", "`wire` for a message, `witness` for a node's word."),
         Column("evidence_frame", "string", "The sighting that proves the state."),
