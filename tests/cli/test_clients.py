@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from wireloom.cli.clients import (
     FailedError,
     given,
-    plain,
     run,
     show_all,
     until_stopped,
@@ -98,9 +97,13 @@ def test_messages_go_to_standard_output_and_complaints_to_the_other() -> None:
     assert CliRunner().invoke(command).stdout.count("\n") == 5
 
 
-def test_text_from_outside_commands_no_terminal() -> None:
-    assert plain("grüße 1") == "grüße 1"
-    assert plain("\x1b[2J\n") == '"\\u001b[2J\\n"'
+def test_what_a_server_says_is_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:
+    async def fail() -> None:
+        raise errors.RefusedError("\x1b[2Jgone\n")
+
+    with pytest.raises(FailedError) as failed:
+        run(fail())
+    assert failed.value.message == r"\x1b[2Jgone\n"
 
 
 def test_a_dash_is_standard_input() -> None:

@@ -130,7 +130,12 @@ def test_publish_discover_and_stats(server: Process) -> None:
         (["send", "@(no/body)", "x"], 1, "@(no/body) is not registered"),
         (["send", "@(a)", "x", "{"], 2, "PAYLOAD is no JSON"),
         (["publish", "no topic", "x"], 2, "the message cannot be sent: payload.topic"),
-        (["stats", "--as=me"], 2, "the message cannot be sent: from"),
+        (["stats", "--as=me"], 2, "me: an address looks like @(desk/bob)"),
+        (["stats", "--as=@()"], 2, "@(): an address looks like @(desk/bob)"),
+        (["send", "bob\x1b[2J", "x"], 2, "bob\\x1b[2J: an address looks like @(desk/bob)"),
+        (["stats", "--url=http://127.0.0.1/"], 2, "http://127.0.0.1/ is no address of a WebSocket"),
+        (["stats", "--url="], 2, " is no address of a WebSocket: use ws:// or wss://"),
+        (["stats", "--as=@(cloudflare/signal-hub)"], 1, "the hub does not permit connect: this a"),
         (["stats", "--token-file=missing"], 2, "missing cannot be read"),
     ],
 )
@@ -166,7 +171,52 @@ def test_a_token_says_who_you_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert invoke("hub", "stats", url, f"--token-file={token}").exit_code == 0
         refused = invoke("hub", "stats", url)
         assert refused.exit_code == 1
-        assert refused.stderr.startswith("Error: the hub does not permit connect: ")
+        assert refused.stderr == "Error: this hub wants a token: --token-file\n"
+        token.write_text("forged")
+        refused = invoke("hub", "stats", url, f"--token-file={token}")
+        assert (refused.exit_code, refused.stderr.count("does not permit connect")) == (1, 1)
+        made = invoke("hub", "token", f"--secret-file={secret}", "--as=@(desk/bob)", "--hours=0.5")
+        token.write_text(made.stdout)
+        assert invoke("hub", "stats", url, f"--token-file={token}").exit_code == 0
+    claims = tokens.verify(made.stdout.strip(), now_ms=int(time() * 1_000), secrets=[b"s" * 32])
+    assert (claims.actor_id, claims.sub, claims.iss) == ("desk/bob", "desk/bob", "signal-hub")
+    assert isinstance(claims.exp, int)
+    assert claims.exp - claims.iat == 1_800
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "options", "text"),
+    [
+        ("s" * 31, 0o600, [], "has 31 bytes, and 32 are needed"),
+        ("s" * 32, 0o622, [], "can be written by others"),
+        ("s" * 32, 0o600, ["--hours=25"], "25"),
+        ("s" * 32, 0o600, ["--hours=0"], "0"),
+        ("s" * 32, 0o600, ["--as=bob"], "bob: an address looks like @(desk/bob)"),
+    ],
+)
+def test_no_token_is_made_that_a_hub_would_refuse(
+    tmp_path: Path, content: str, mode: int, options: list[str], text: str
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(content)
+    secret.chmod(mode)
+    result = invoke("hub", "token", f"--secret-file={secret}", "--as=@(desk/bob)", *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert text in result.stderr
+
+
+def test_each_publication_shows_its_topic(server: Process) -> None:
+    one, two = f"t/{uuid4().hex}", f"t/{uuid4().hex}"
+
+    async def publish() -> None:
+        async with HubClient(server.hub, "@(test/publisher)") as hub:
+            for topic in (one, two):
+                while not (await hub.publish(topic, "n", topic[:2])).subscriber_count:
+                    await asyncio.sleep(0.1)
+
+    result = meanwhile(publish, *("hub", "subscribe", one, two, f"--url={server.hub}", "--count=2"))
+    topics = [line.split(" ")[1:4] for line in result.stdout.splitlines()]
+    assert topics == [[one, "@(test/publisher)", "n"], [two, "@(test/publisher)", "n"]]
 
 
 def test_control_c_is_a_goodbye(server: Process) -> None:

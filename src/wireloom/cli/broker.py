@@ -16,6 +16,7 @@ from wireloom.cli.clients import (
     shared_options,
     show_all,
     until_stopped,
+    url_option,
 )
 from wireloom.cli.misuse import MisuseError
 from wireloom.live.clients.cthun import URL, CthunClient
@@ -45,13 +46,7 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
             metavar="URI",
             help="Who you are, cth://<common name>/<type>.  [default: a controller]",
         ),
-        click.option(
-            "--url",
-            default=URL,
-            show_default=True,
-            envvar="WIRELOOM_BROKER_URL",
-            help="The broker.",
-        ),
+        url_option(URL, "WIRELOOM_BROKER_URL", "The broker."),
     ):
         function = option(function)
     return shared_options(function)
@@ -171,7 +166,7 @@ def _as_json(packet: Packet) -> str:
 
 def _as_line(packet: Packet) -> str:
     envelope = packet.envelope
-    return f"{clock()} {envelope.sender} {envelope.message_type} {_content(packet)}"
+    return visible(f"{clock()} {envelope.sender} {envelope.message_type} {_content(packet)}")
 
 
 def _content(packet: Packet) -> str:

@@ -1,7 +1,6 @@
 """What the commands that talk to a server have in common."""
 
 import asyncio
-import json
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -22,6 +21,7 @@ from wireloom.live.clients.errors import (
     UnsendableError,
 )
 from wireloom.live.tls import TlsError
+from wireloom.wire.visible import visible
 
 T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -43,7 +43,7 @@ class FailedError(click.ClickException):
     """A failure as a sentence and a status."""
 
     def __init__(self, error: ClientError) -> None:
-        super().__init__(str(error))
+        super().__init__(visible(str(error)))
         fitting = (status for kind, status in STATUSES if isinstance(error, kind))
         self.exit_code = next(fitting)  # type: ignore[misc]  # click declares it for the class
 
@@ -58,6 +58,18 @@ def shared_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def url_option(default: str, variable: str, what: str) -> Callable[[Command], Command]:
+    """Where the server is."""
+    return click.option(
+        "--url",
+        default=default,
+        show_default=True,
+        envvar=variable,
+        callback=_checked_url,
+        help=what,
+    )
 
 
 def count_option(command: Command) -> Command:
@@ -75,6 +87,13 @@ def run(work: Coroutine[Any, Any, None]) -> None:
         raise FailedError(error) from None
     except TlsError as error:
         raise MisuseError(str(error)) from None
+
+
+def _checked_url(context: click.Context, option: click.Parameter, url: str) -> str:
+    del context, option
+    if not url.startswith(("ws://", "wss://")):
+        raise MisuseError(f"{visible(url)} is no address of a WebSocket: use ws:// or wss://")
+    return url
 
 
 async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
@@ -108,17 +127,12 @@ async def show_all(
 
 async def _complain(failures: AsyncIterator[ClientError]) -> None:
     async for error in failures:
-        click.echo(f"Warning: {error}", err=True)
+        click.echo(f"Warning: {visible(str(error))}", err=True)
 
 
 def clock() -> str:
     """The time of day, as it stands before a message."""
     return f"{datetime.now().astimezone():%H:%M:%S}"
-
-
-def plain(text: str) -> str:
-    """Text from outside as one line that no terminal obeys."""
-    return text if text.isprintable() else json.dumps(text)
 
 
 def given(text: str | None) -> str | None:

@@ -5,7 +5,8 @@ import uuid
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from time import time
+from typing import Any, Final
 
 import click
 import msgspec
@@ -14,19 +15,33 @@ from wireloom.cli.clients import (
     clock,
     count_option,
     given,
-    plain,
     run,
     shared_options,
     show_all,
     until_stopped,
+    url_option,
 )
 from wireloom.cli.misuse import MisuseError
+from wireloom.live.clients.errors import UnauthorizedError
 from wireloom.live.clients.hub import URL, HubClient
 from wireloom.live.clients.tls import client_context
-from wireloom.live.clients.tuning import Tuning
-from wireloom.protocols.signalhub import codec
-from wireloom.protocols.signalhub.constants import ContentType
+from wireloom.live.secret_files import SecretFileError, shared_secret
+from wireloom.protocols.signalhub import addresses, codec
+from wireloom.protocols.signalhub.constants import TOKEN_ISSUER, TOKEN_MAX_AGE_S, ContentType
 from wireloom.protocols.signalhub.messages import Application
+from wireloom.protocols.signalhub.tokens import Claims, create
+from wireloom.wire.visible import visible, visible_json
+
+_HOUR_S: Final = 3_600
+
+
+def _checked_address(
+    context: click.Context, option: click.Parameter, address: str | None
+) -> str | None:
+    del context, option
+    if address is not None and not addresses.is_address(address):
+        raise MisuseError(f"{visible(address)}: an address looks like @(desk/bob)")
+    return address
 
 
 @click.group("hub")
@@ -46,10 +61,14 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
             type=click.Path(path_type=Path, dir_okay=False),
             help="Where the token is that proves who you are.",
         ),
-        click.option("--as", "address", metavar="ADDRESS", help="Who you are, @(…)."),
         click.option(
-            "--url", default=URL, show_default=True, envvar="WIRELOOM_HUB_URL", help="The hub."
+            "--as",
+            "address",
+            metavar="ADDRESS",
+            callback=_checked_address,
+            help="Who you are, such as @(desk/bob); with a token, the token says it.",
         ),
+        url_option(URL, "WIRELOOM_HUB_URL", "The hub."),
     ):
         function = option(function)
     return shared_options(function)
@@ -80,7 +99,7 @@ def connect(*, capabilities: tuple[str, ...], count: int | None, **options: Any)
 @count_option
 @_options
 def subscribe(*, topics: tuple[str, ...], durable: bool, count: int | None, **options: Any) -> None:
-    """Print what is published to TOPICS, until you press Ctrl-C."""
+    """Print what is published to TOPICS, each line with its topic, until you press Ctrl-C."""
 
     async def work(hub: HubClient) -> None:
         for topic in topics:
@@ -92,7 +111,7 @@ def subscribe(*, topics: tuple[str, ...], durable: bool, count: int | None, **op
 
 
 @command.command()
-@click.argument("target")
+@click.argument("target", callback=_checked_address)
 @click.argument("type_", metavar="TYPE")
 @_payload
 @_text
@@ -157,8 +176,8 @@ def discover(*, pattern: str, limit: int | None, **options: Any) -> None:
         found = await hub.discover(pattern, limit)
         for actor in found.actors:
             until = datetime.fromtimestamp(actor.expires_at / 1_000, UTC)
-            able = plain(", ".join(actor.capabilities))
-            line = f"{plain(actor.actor_address)}  {able}  until {until:%H:%M:%S}Z"
+            able = ", ".join(actor.capabilities)
+            line = visible(f"{actor.actor_address}  {able}  until {until:%H:%M:%S}Z")
             _print(msgspec.to_builtins(actor), line, options)
         if found.has_more:
             _note("there are more")
@@ -182,6 +201,44 @@ def stats(**options: Any) -> None:
     run(_with_hub(options, work))
 
 
+@command.command()
+@click.option(
+    "--secret-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="Where the secret is that the hub shares with you.",
+)
+@click.option(
+    "--as",
+    "address",
+    metavar="ADDRESS",
+    required=True,
+    callback=_checked_address,
+    help="Who the token is for, such as @(desk/bob).",
+)
+@click.option(
+    "--hours",
+    type=click.FloatRange(min=0, min_open=True, max=TOKEN_MAX_AGE_S / _HOUR_S),
+    default=8,
+    show_default=True,
+    help="How long it holds; a hub takes none that is older than a day.",
+)
+def token(*, secret_file: Path, address: str, hours: float) -> None:
+    """Print a token that proves to a hub who its bearer is.
+
+    The hub takes it if its signalhub.auth.secret_file has the same secret. Whoever has the token is
+    ADDRESS until it ends: keep it in a file that only you can read, and give it with --token-file.
+    """
+    try:
+        secret = shared_secret(secret_file)
+    except SecretFileError as error:
+        raise MisuseError(f"{error}") from None
+    made_at, path = int(time()), addresses.path(address)
+    ends_at = made_at + max(1, int(hours * _HOUR_S))
+    claims = Claims(sub=path, actor_id=path, iss=TOKEN_ISSUER, iat=made_at, exp=ends_at)
+    click.echo(create(claims, key=secret))
+
+
 async def _with_hub(options: dict[str, Any], work: Callable[[HubClient], Awaitable[None]]) -> None:
     url: str = options["url"]
     tls = None
@@ -189,15 +246,18 @@ async def _with_hub(options: dict[str, Any], work: Callable[[HubClient], Awaitab
         tls = client_context(options["ca"], options["certificate"], options["key"])
     address = options["address"] or f"@(wireloom/cli-{uuid.uuid4().hex:.8})"
     content_type = ContentType.MSGPACK if options["msgpack"] else ContentType.JSON
-    async with HubClient(
-        url,
-        address,
-        token=_token(options["token_file"]),
-        content_type=content_type,
-        tls=tls,
-        tuning=Tuning(),
-    ) as hub:
+    given_token = _token(options["token_file"])
+    hub = HubClient(url, address, token=given_token, content_type=content_type, tls=tls)
+    try:
+        await hub.open()
+    except UnauthorizedError as error:
+        if given_token is not None or "token" not in str(error).lower():
+            raise
+        raise UnauthorizedError("this hub wants a token: --token-file", error.code) from None
+    try:
         await work(hub)
+    finally:
+        await hub.close()
 
 
 async def _listen(hub: HubClient, count: int | None, *, as_json: bool) -> None:
@@ -205,12 +265,20 @@ async def _listen(hub: HubClient, count: int | None, *, as_json: bool) -> None:
 
 
 def _as_json(message: Application) -> str:
-    return codec.encode(message).decode()
+    return visible_json(codec.encode(message).decode())
 
 
 def _as_line(message: Application) -> str:
     payload = json.dumps(message.payload, ensure_ascii=False)
-    return f"{clock()} {message.from_} {plain(message.type)} {plain(payload)}"
+    words = [clock(), *_topic(message), message.from_, message.type, payload]
+    return visible(" ".join(words))
+
+
+def _topic(message: Application) -> list[str]:
+    """The topic of what was published; nothing for what was sent to you alone."""
+    about = message.metadata
+    found = about.get("topic") if isinstance(about, dict) else None
+    return [found] if isinstance(found, str) else []
 
 
 def _print(document: Any, line: str, options: dict[str, Any]) -> None:

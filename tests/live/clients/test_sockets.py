@@ -181,6 +181,9 @@ def test_certificates_are_checked(tmp_path: Path) -> None:
             assert str(failed).startswith(f"{url} shows no trusted certificate: ")
         async with answering(b"HTTP/1.1 400 Bad Request\r\n\r\n") as where:
             failed = await _failure(to(f"wss://{where}", tls=trust))
+            assert "the port does not speak TLS: use ws://" in str(failed)
+        async with answering(b"220 mail.example ESMTP\r\n\r\n") as where:
+            failed = await _failure(to(f"wss://{where}", tls=trust))
             assert "does not speak TLS with this client" in str(failed)
 
     run(main())

@@ -20,9 +20,17 @@ from wireloom.live.clients.errors import (
     LostError,
     UnreachableError,
 )
+from wireloom.live.clients.schemes import better_scheme
 
 _UNREADABLE: Final = frozenset({1002, 1007, 1009})
 """Why a client ends a connection by itself: no WebSocket frame, no UTF-8, too large."""
+
+
+_CLEAR: Final = (
+    *(InvalidStatus, InvalidURI, ValueError, ssl.SSLCertVerificationError),
+    *(ConnectionRefusedError, socket.gaierror),
+)
+"""Failures to connect that have nothing to do with TLS or its lack."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,8 +108,20 @@ async def dial(where: Dialling) -> Socket:
             max_size=where.max_size,
         )
     except (OSError, WebSocketException, EOFError, ValueError) as error:
-        raise _explained(where, error) from None
+        raise await _mixed_up(where, error) or _explained(where, error) from None
     return Socket(connection)
+
+
+async def _mixed_up(where: Dialling, error: Exception) -> HandshakeError | None:
+    """What to say if the port speaks TLS and the client does not, or the other way round."""
+    if isinstance(error, _CLEAR):
+        return None
+    match await better_scheme(where.url):
+        case "wss":
+            return HandshakeError(f"{where.url}: the port speaks TLS: use wss://")
+        case "ws":
+            return HandshakeError(f"{where.url}: the port does not speak TLS: use ws://")
+    return None
 
 
 def _lost(error: ConnectionClosed) -> LostError:

@@ -177,8 +177,11 @@ class Reception:
         settings = self._desk.settings
         if settings.auth:
             given = message.metadata.auth_token
+            token = given if isinstance(given, str) else connection.token
+            if not token:
+                raise UnauthenticatedError("a token is wanted")
             claims = tokens.verify(
-                given if isinstance(given, str) else connection.token or "",
+                token,
                 now_ms=self._desk.now_ms,
                 secrets=settings.token_secrets,
                 public_keys=settings.token_keys,
