@@ -1,11 +1,13 @@
 """`wireloom serve` as a process: ready, ended, killed, refused."""
 
 import asyncio
+import json
+import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
@@ -41,10 +43,10 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *options: str) -> Iterator[Server]:
+def serving(folder: Path, *options: str, before: Sequence[str] = ()) -> Iterator[Server]:
     ready = folder / "ready"
     ready.unlink(missing_ok=True)
-    command = [sys.executable, "-c", "from wireloom.cli.main import main; main()", "serve"]
+    command = [*before, sys.executable, "-c", "from wireloom.cli.main import main; main()", "serve"]
     command += [*EPHEMERAL, f"--data={folder / 'data'}", f"--ready-file={ready}", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -147,3 +149,65 @@ def test_a_port_in_use_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_being_insecure_takes_a_word(tmp_path: Path) -> None:
     with serving(tmp_path, "--insecure-listen", "--signalhub-listen=0.0.0.0:0") as server:
         assert server.hub.startswith("ws://0.0.0.0:")
+
+
+def _upgrade(hub: str, **fields: str) -> bytes:
+    """Asks for a WebSocket; gives the first line of the answer."""
+    host, port = hub.split("/")[2].split(":")
+    lines = ["GET /hub HTTP/1.1", f"Host: {host}", "Upgrade: websocket", "Connection: Upgrade"]
+    lines += ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="]
+    lines += [f"{name}: {value}" for name, value in fields.items()]
+    with socket.create_connection((host, int(port)), timeout=10) as line:
+        line.sendall("\r\n".join([*lines, "", ""]).encode())
+        return line.recv(1_000).split(b"\r\n")[0]
+
+
+def test_logins_and_refused_origins_are_told(tmp_path: Path) -> None:
+    async def log_in(hub: str) -> None:
+        async with at_hub(hub, ADA):
+            pass
+
+    with serving(tmp_path, "--log-format=json") as server:
+        uvloop.run(log_in(server.hub))
+        assert b" 403 " in _upgrade(server.hub, Origin="https://evil.example")
+        _, _, err = server.end()
+    told = [json.loads(line) for line in err.splitlines()]
+    login = next(one for one in told if one["event"] == "login")
+    assert (login["protocol"], login["name"]) == ("signalhub", ADA)
+    refused = next(one for one in told if one["event"] == "refused")
+    assert refused["who"] == "https://evil.example"
+    assert refused["why"].startswith("403: ")
+
+
+def test_with_few_files_it_serves_those_who_are_there_and_stays_calm(tmp_path: Path) -> None:
+    with serving(tmp_path, before=("prlimit", "--nofile=100:100")) as server:
+        _crowd(server)
+
+
+def _crowd(server: Server) -> None:
+    """Opens more connections than there are files."""
+
+    async def talk() -> None:
+        async with at_hub(server.hub, ADA) as ada:
+            crowd = [await asyncio.open_connection(host, int(port)) for _ in range(200)]
+            before = _processor_seconds(server.process.pid)
+            await asyncio.sleep(2)
+            assert _processor_seconds(server.process.pid) - before < 1
+            await ada.register()
+            for _, writer in crowd:
+                writer.close()
+            await asyncio.sleep(0.1)
+            async with at_hub(server.hub, BOB) as bob:
+                await bob.register()
+
+    host, port = server.hub.split("/")[2].split(":")
+    uvloop.run(talk())
+    status, _, err = server.end()
+    assert status == 0
+    assert len(err) < 50_000
+    assert "Traceback" not in err
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -38,8 +38,8 @@ def test_limits_are_neither_negative_nor_infinite(value: float) -> None:
         ("Expected `int` - at `$.a.b`", "a.b: Expected `int`"),
         ("Expected `object`", "Expected `object`"),
         (
-            "Object contains unknown field `lenth` - at `$.a`",
-            "a has no lenth; did you mean length?",
+            "Object contains unknown field `lengt` - at `$.a`",
+            "a has no lengt; did you mean length?",
         ),
         ("Object contains unknown field `zzz`", "the file has no zzz; there is a, b"),
     ],

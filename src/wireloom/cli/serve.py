@@ -1,7 +1,7 @@
 """`wireloom serve`: the servers of one node, until a signal ends them."""
 
-import logging
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import uvloop
 from wireloom.cli.misuse import MisuseError
 from wireloom.live.config import ConfigError, load
 from wireloom.live.endpoints import NodeError
+from wireloom.live.journal import Style, configure
 from wireloom.live.node import Node
 from wireloom.live.process import prepare
 
@@ -38,7 +39,16 @@ from wireloom.live.process import prepare
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the endpoints here once all of them listen.",
 )
-def command(config: Path | None, ready_file: Path | None, **options: str | bool | None) -> None:
+@click.option(
+    "--log-format",
+    type=click.Choice([style.value for style in Style]),
+    default=Style.TEXT.value,
+    show_default=True,
+    help="How logins, refusals and cuts are told on standard error.",
+)
+def command(
+    config: Path | None, ready_file: Path | None, log_format: str, **options: str | bool | None
+) -> None:
     """Serve the Signal Hub and the Cthun broker, and capture every frame.
 
     Without a configuration all endpoints listen on this machine only, and nobody has to log in.
@@ -47,7 +57,7 @@ def command(config: Path | None, ready_file: Path | None, **options: str | bool 
 
     Exit status: 0 after SIGTERM or SIGINT, 1 if something failed, 2 for a wrong configuration.
     """
-    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
+    configure(Style(log_format), sys.stderr)
     try:
         loaded = load(config, os.environ, _by_key(options))
         prepare()

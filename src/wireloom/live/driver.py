@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter, time_ns
 from typing import Final
 
+from wireloom.live import journal
 from wireloom.live.alarm import Alarm
 from wireloom.live.backlogs import Backlogs
 from wireloom.live.links.connection import Connection
@@ -47,6 +48,9 @@ MANY: Final = 1_024
 LARGE: Final = 64 * 1024
 """So many frames, and frames of so many bytes, do not wait for the end of a turn: what waits has a
 bound, however many send at once."""
+
+ORDINARY: Final = frozenset({1000, GOING_AWAY, 1005, 1006})
+"""Codes of connections that simply ended."""
 
 MAX_HELD_BYTES: Final = 128 * 1024 * 1024
 """With more in frames that wait for the store, the node takes nothing in."""
@@ -128,7 +132,8 @@ class Driver:
     def turned_away(self, who: str, why: str) -> None:
         """Somebody was not let in."""
         self._meters.turned_away[why] += 1
-        del who
+        why = journal.REMEDIES.get(why, why)
+        journal.note("refused", protocol=self._protocol, who=who, why=why)
 
     def opened(self, connection: Connection) -> None:
         """A connection came up."""
@@ -190,6 +195,7 @@ class Driver:
             return
         connection.is_cut = True
         self._meters.count_cut(connection.name)
+        self._note("cut", connection, why="it does not read")
         connection.abort()
 
     def ending(self, connection: Connection, code: int) -> None:
@@ -198,6 +204,8 @@ class Driver:
         if not self._performer.drop(connection):
             return
         self._meters.closed[code] += 1
+        if code not in ORDINARY:
+            self._note("ended", connection, code=code)
         # Later: a link may tell of an end in the middle of an answer that demanded it.
         self._came_or_went.append(Closed(connection.line, code))
         self._loop.call_soon(self.catch_up)
@@ -210,6 +218,11 @@ class Driver:
         self._sockets.discard(connection)
         if not self._sockets:
             self._emptied.set()
+
+    def _note(self, event: str, connection: Connection, **fields: str | int) -> None:
+        journal.note(
+            event, protocol=self._protocol, name=connection.name, peer=connection.peer, **fields
+        )
 
     # What the node tells.
 

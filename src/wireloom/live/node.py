@@ -13,7 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from wireloom.capture.retention import Keeper, QuotaError
 from wireloom.capture.writer import CaptureWriter
-from wireloom.live import endpoints
+from wireloom.live import endpoints, journal
 from wireloom.live.backlogs import Backlogs
 from wireloom.live.config import Config, EndpointSection, capture_bounds, take_address
 from wireloom.live.driver import Driver
@@ -61,6 +61,7 @@ class Node:
         """
         data = Path(self._config.node.data)
         with ExitStack() as stack:
+            journal.watch(asyncio.get_running_loop())
             self._stopped = asyncio.Event()
             self._store = self._opened_store(data, stack)
             self._tap = self._opened_tap(data)
@@ -162,7 +163,7 @@ class Node:
             "/healthz": self._health,
         }
         bound = endpoints.bound(address, "node.metrics")
-        self._status = StatusServer(pages)
+        self._status = StatusServer(pages, is_local=address.is_local)
         await self._status.listen(bound)
         return f"metrics http://{endpoints.shown(bound, address)}/metrics"
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Final
 
+from wireloom.live.journal import note
 from wireloom.live.links.connection import Connection
 from wireloom.live.metrics import Meters
 from wireloom.live.store import RecordStore
@@ -85,6 +86,9 @@ class Performer:
         self.timers = Timers()
         self._reached: dict[int, tuple[Sequence[Line], list[Connection]]] = {}
         """Connections of the latest spreads, by the identity of their lines."""
+        self._admitted: list[Connection] = []
+        """Those who have said who they are, and whose names are told next."""
+
         self._size = 0
         """Bytes that were put since something was let out."""
 
@@ -216,6 +220,7 @@ class Performer:
                 self._put(command, ticket)
             case Admit(line) if line in self.connections:
                 self.connections[line].admit()
+                self._admitted.append(self.connections[line])
             case Record(raw, peer) if self._tap is not None:
                 self._tap.rows.add(Absent(self._protocol, peer), COMPOSED, raw)
             case Deliver(item) if ticket or self.waiting.has_items:
@@ -231,6 +236,10 @@ class Performer:
         for source, conclusion in zip(sources, concluded, strict=True):
             if conclusion.peer is not None:
                 source.name = conclusion.peer
+        if self._admitted:
+            for one in self._admitted:
+                note("login", protocol=self._protocol, name=one.name, peer=one.peer)
+            self._admitted.clear()
 
     def _release(self, connection: Connection, command: Send | Close) -> None:
         if isinstance(command, Close):

@@ -63,6 +63,7 @@ def test_whoever_is_known_makes_room_for_the_next_stranger() -> None:
     with entrance(max_strangers=2, stranger_rate=0.1) as stage:
         for _ in range(20):
             accepted, address = stage.knock()
+            stage.door.upgrade(address)
             stage.door.know(address)
             stage.door.know(address)
             accepted.close()
@@ -76,7 +77,7 @@ def test_connections_that_come_to_nothing_have_a_rate_by_address() -> None:
             stage.knock("127.0.0.2")[0].close()
         with pytest.raises(ConnectionAbortedError):
             stage.knock("127.0.0.2")
-        assert stage.turned_away == [("127.0.0.2", "rate")]
+        assert [why for _, why in stage.turned_away] == ["handshake", "handshake", "rate"]
         stage.knock("127.0.0.3")
 
 

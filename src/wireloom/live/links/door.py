@@ -92,6 +92,8 @@ class Door(socket.socket):
         self._rate = limits.stranger_rate
         self._shares = Shares(min(limits.max_strangers, room.limit // 2), _NO_SIZE)
         self._strangers: dict[Address, str] = {}
+        self._asking: set[Address] = set()
+        """Those who have not become a WebSocket yet."""
         self._failed: dict[str, Allowance] = {}
         self._is_out = False
         self.count = 0
@@ -134,6 +136,10 @@ class Door(socket.socket):
         """
         asyncio.get_running_loop().remove_reader(descriptor)
 
+    def upgrade(self, address: Address) -> None:
+        """Somebody's handshake is over."""
+        self._asking.discard(address)
+
     def know(self, address: Address) -> None:
         """Somebody is no stranger any more."""
         host = self._strangers.pop(address, None)
@@ -154,6 +160,7 @@ class Door(socket.socket):
     def _let_in(self, accepted: socket.socket, address: Address, host: str) -> Visitor:
         self._room.taken += 1
         self.count += 1
+        self._asking.add(address)
         self._strangers[address] = host
         self._shares.add(host, 1, 0)
         return Visitor(accepted, lambda: self._left(address))
@@ -161,6 +168,9 @@ class Door(socket.socket):
     def _left(self, address: Address) -> None:
         self._room.taken -= 1
         self.count -= 1
+        if address in self._asking:
+            self._asking.discard(address)
+            self._turned_away(address[0], "handshake")
         host = self._strangers.get(address)
         if host is not None:
             self.know(address)

@@ -63,7 +63,7 @@ class Gatekeeper:
         hosts = fields("Host")
         if len(hosts) != 1:
             return Refusal(HTTPStatus.BAD_REQUEST, "a request names its host once")
-        if self._is_local and not is_loopback(_hostname(f"//{hosts[0]}")):
+        if self._is_local and not is_loopback(hostname(f"//{hosts[0]}")):
             return Refusal(HTTPStatus.MISDIRECTED_REQUEST, "that is no name of this machine")
         origins = fields("Origin")
         if all(self._is_welcome(origin) for origin in origins):
@@ -71,7 +71,7 @@ class Gatekeeper:
         return Refusal(HTTPStatus.FORBIDDEN, "pages of that origin may not connect")
 
     def _is_welcome(self, origin: str) -> bool:
-        is_ours = self._is_local and is_loopback(_hostname(origin))
+        is_ours = self._is_local and is_loopback(hostname(origin))
         return is_ours or origin.lower() in self._origins
 
 
@@ -93,7 +93,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _hostname(url: str) -> str:
+def hostname(url: str) -> str:
+    """The host that a URL names; empty if it names none."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:

@@ -98,6 +98,12 @@ class WebSocketLink:
         if self._timer is not None:
             self._timer.cancel()
 
+    def came(self, reader: Reader, address: Address) -> None:
+        """A connection came up."""
+        self.readers.add(reader)
+        if self._door is not None:
+            self._door.upgrade(address)
+
     def know(self, address: Address) -> None:
         """The session knows who is there."""
         if self._door is not None:

@@ -45,6 +45,10 @@ class Link(Protocol):
     limits: LinkLimits
     readers: "set[Reader]"
 
+    def came(self, reader: "Reader", address: Address) -> None:
+        """A connection came up."""
+        ...
+
     def know(self, address: Address) -> None:
         """The session knows who is there."""
         ...
@@ -87,7 +91,7 @@ class Reader(WSListener):
 
         under.set_protocol(Reading(inner, self, deafen))
         under.set_write_buffer_limits(link.limits.high_bytes, link.limits.low_bytes)
-        link.readers.add(self)
+        link.came(self, address)
         self._host.opened(connection)
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
