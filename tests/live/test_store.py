@@ -191,19 +191,80 @@ def test_files_that_are_no_store_are_refused(tmp_path: Path) -> None:
         RecordStore(newer)
 
 
-def test_a_damaged_store_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
+def filled(path: Path, count: int = 5_000) -> None:
     owner = Owner(RecordStore(path))
-    for number in range(5_000):
+    for number in range(count):
         put(owner.store, str(number), b"x" * 100)
     owner.store.close()
+
+
+def test_of_a_damaged_store_all_that_can_be_read_is_taken_over(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "store.db"
+    filled(path)
+    raw = bytearray(path.read_bytes())
+    page = raw.index(b"2500" + b"x" * 100) // 4_096
+    raw[page * 4_096 : (page + 1) * 4_096] = b"\xff" * 4_096
+    path.write_bytes(raw)
+    store = RecordStore(path)
+    found = {record.key for record in store.load("hub")}
+    assert 4_900 < len(found) < 5_000
+    assert "2500" not in found
+    assert 0 < store.unreadable <= 100
+    store.close()
+    assert (tmp_path / "store.db.damaged-1").read_bytes()[4_096:] == raw[4_096:]
+    assert "was damaged: " in caplog.text
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert len(loaded(path)) == len(found), "the new one is a whole store"
+
+
+def test_a_store_of_which_nothing_is_left_is_kept_beside_a_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    filled(path)
     raw = bytearray(path.read_bytes())
     raw[8_192:] = b"\xff" * (len(raw) - 8_192)
     path.write_bytes(raw)
     store = RecordStore(path)
-    with pytest.raises(StoreError, match="cannot be read"):
-        list(store.load("hub"))
+    assert list(store.load("hub")) == []
+    assert store.unreadable > 0
     store.close()
+    assert (tmp_path / "store.db.damaged-1").stat().st_size == len(raw)
+
+
+def test_records_of_other_types_are_counted_and_stay(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "store.db"
+    filled(path, 3)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE records SET value = 7 WHERE key = '1'")
+    connection.execute("UPDATE records SET key = cast(x'ff' AS TEXT) WHERE key = '2'")
+    connection.commit()
+    connection.close()
+    store = RecordStore(path)
+    assert [record.key for record in store.load("hub")] == ["0"]
+    assert store.unreadable == 2
+    store.close()
+    assert caplog.text.count("cannot be read") == 1
+
+
+def test_no_flipped_bit_of_a_small_store_stops_the_reading_of_records(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    filled(path, 3)
+    good = path.read_bytes()
+    for bit in range(100 * 8, 8 * len(good), 397):
+        for one in tmp_path.iterdir():
+            one.unlink()
+        spoilt = bytearray(good)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(spoilt)
+        try:
+            store = RecordStore(path)
+            list(store.load("hub"))
+            store.close()
+        except StoreError as error:
+            assert str(path) in str(error)  # the schema itself: nothing to be read by
 
 
 def test_a_disk_that_takes_nothing_is_told_once(tmp_path: Path) -> None:

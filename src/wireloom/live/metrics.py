@@ -219,6 +219,7 @@ DEPTHS: Final = {
     "held_commands": "Commands that wait for the store.",
     "congested_connections": "Connections whose peer reads too slowly.",
     "store_waiting": "Records that wait for the next commit.",
+    "store_unreadable": "Records and parts of the store that could not be read at the start.",
     "capture_waiting": "Frames that wait for the capture log.",
     "capture_failing": "1 while the capture log does not take frames.",
     "capture_full": "1 while the captures have their quota and none of them may go.",

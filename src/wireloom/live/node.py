@@ -179,6 +179,7 @@ class Node:
     def _gauges(self) -> dict[str, Callable[[], float]]:
         gauges: dict[str, Callable[[], float]] = {
             "store_waiting": lambda: self._store.waiting,
+            "store_unreadable": lambda: self._store.unreadable,
             "overloaded": lambda: bool(self._overloads),
             "tasks": lambda: len(asyncio.all_tasks()),
         }

@@ -4,6 +4,7 @@ Records are collected while a commit runs, and go to disk together in the next o
 `forget` give a ticket; what depends on a record waits until `synced` has told that ticket.
 """
 
+import logging
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from wireloom.capture.private import (
     opener,
     refusal,
 )
+from wireloom.live.salvage import is_sound, put_aside, salvage
 from wireloom.wire.session import Store
 
 VERSION: Final = 1
@@ -48,6 +50,8 @@ MAX_WAITING: Final = 65_536
 MAX_WAITING_BYTES: Final = 128 * 1024 * 1024
 """With more records waiting for a commit, the node takes nothing in."""
 
+_log: Final = logging.getLogger(__name__)
+
 Key = tuple[str, str, str]
 """Protocol, kind, key."""
 
@@ -71,7 +75,10 @@ class RecordStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._connection = _opened(path)
+        self.unreadable = 0
+        """Records that are damaged, and gaps where records were."""
+
+        self._connection = self._sound(_opened(path))
         self._collecting: Batch = {}
         self._collecting_bytes = 0
         self._is_overloaded = False
@@ -93,9 +100,17 @@ class RecordStore:
         statement = "SELECT kind, key, value FROM records WHERE protocol = ? ORDER BY number"
         try:
             for kind, key, value in self._connection.execute(statement, (protocol,)):
-                yield Store(kind, key, value)
+                if _is_record(kind, key, value):
+                    yield Store(kind, key, value)
+                else:
+                    self._count_unreadable()
         except sqlite3.Error as error:
             raise StoreError(f"{self._path} cannot be read: {error}") from None
+
+    def _count_unreadable(self) -> None:
+        if not self.unreadable:
+            _log.error("records of %s cannot be read; they stay where they are", self._path)
+        self.unreadable += 1
 
     def start(
         self,
@@ -159,6 +174,32 @@ class RecordStore:
         if self._error is not None:
             raise self._error
 
+    def _sound(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """The store, or what can be read of it in a new one.
+
+        Raises:
+            StoreError: If there is no room for a new one.
+        """
+        if is_sound(connection):
+            return connection
+        new = self._path.with_name(f"{self._path.name}.new")
+        try:
+            new.unlink(missing_ok=True)
+            made = _opened(new)
+            count, self.unreadable = salvage(connection, made)
+            made.close()
+            with suppress(sqlite3.Error):
+                connection.close()
+            kept = put_aside(self._path)
+            new.rename(self._path)
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"{self._path} is damaged and cannot be saved: {error}") from None
+        said = (
+            "%s was damaged: %d records were taken over, %d parts cannot be read; it is kept as %s"
+        )
+        _log.error(said, self._path, count, self.unreadable, kept)
+        return _opened(self._path)
+
     def _weigh(self) -> None:
         is_much = len(self._collecting) > MAX_WAITING or self._collecting_bytes > MAX_WAITING_BYTES
         if is_much != self._is_overloaded:
@@ -192,6 +233,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         make_folder(path.parent)
         _claim(path)
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0)
+        connection.text_factory = _text
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
@@ -211,6 +253,19 @@ def _opened(path: Path) -> sqlite3.Connection:
     except (sqlite3.Error, OSError) as error:
         raise StoreError(f"{path} cannot be opened: {error}") from None
     return connection
+
+
+def _is_record(kind: object, key: object, value: object) -> bool:
+    """Whether SQLite gave what was put in: damage may change the type of a value."""
+    return isinstance(kind, str) and isinstance(key, str) and isinstance(value, bytes)
+
+
+def _text(raw: bytes) -> str | bytes:
+    """A text, or the bytes of what is none."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
 
 
 def _claim(path: Path) -> None:

@@ -66,11 +66,56 @@ def test_subscriptions_of_an_actor_without_registration_wait_a_day_again() -> No
     assert hub.kinds() == []
 
 
-def test_records_that_cannot_be_read_are_forgotten() -> None:
+def test_records_that_cannot_be_read_are_set_aside_and_counted() -> None:
     session = HubSession(HubSettings(secret=SECRET), "boot")
     kinds = ("registration", "subscription", "parcel", "report", "something")
     records = [Store(kind, "key", b"\xc1") for kind in kinds]
-    assert session.restore(records, BEGIN_MS) == [Forget(kind, "key") for kind in kinds]
+    kept = [Store("hub-unreadable", f"{kind} key", b"\xc1") for kind in kinds]
+    commands = session.restore(records, BEGIN_MS)
+    assert [one for one in commands if isinstance(one, Store)] == kept
+    assert [one for one in commands if isinstance(one, Forget)] == [
+        Forget(kind, "key") for kind in kinds
+    ]
+    assert session.gauges()["unreadable_records"] == 5
+    again = HubSession(HubSettings(secret=SECRET), "boot")
+    assert again.restore(kept, BEGIN_MS) == []
+    assert again.gauges()["unreadable_records"] == 5
+
+
+def test_no_flipped_bit_of_any_record_stops_the_start_or_costs_another_one() -> None:
+    hub = Transcript(silence_ms=10_000_000)
+    ada, bob = hub.client(ADA), hub.client(BOB)
+    bob.registers(ttlSeconds=600)
+    bob.subscribes("t", durable=True)
+    bob.leaves()
+    for number in range(2):
+        ada.sends_to(BOB, {"number": number}, ttl=600_000)
+    for spoilt in hub.stored:
+        for bit in range(8 * len(hub.stored[spoilt])):
+            records = dict(hub.stored)
+            value = bytearray(records[spoilt])
+            value[bit // 8] ^= 1 << bit % 8
+            records[spoilt] = bytes(value)
+            session = HubSession(HubSettings(secret=SECRET), "boot")
+            session.restore([Store(*key, value) for key, value in records.items()], hub.now_ms)
+            gauges = session.gauges()
+            assert gauges["queued"] >= 2 - (spoilt[0] == "parcel")
+            assert gauges["registrations"] == 1 or spoilt[0] == "registration"
+
+
+def test_a_message_that_is_no_json_is_set_aside_and_the_next_arrives() -> None:
+    hub = Transcript(silence_ms=10_000_000)
+    ada, bob = hub.client(ADA), hub.client(BOB)
+    bob.registers()
+    bob.leaves()
+    for number in range(2):
+        ada.sends_to(BOB, {"number": number}, ttl=600_000)
+    first, _ = (key for key in hub.stored if key[0] == "parcel")
+    hub.stored[first] = hub.stored[first].replace(b'{"number":0}', b'{"number"!0}')
+    hub.crashes()
+    bob = hub.client(BOB, packed=True)
+    assert bob.hears("chat:line")["payload"] == {"number": 1}
+    assert hub.session.gauges()["unreadable_records"] == 1
 
 
 def test_a_first_life_has_nothing_to_do() -> None:

@@ -446,6 +446,7 @@ def test_gauges_count_what_there_is() -> None:
         "queued": 1,
         "reports": 0,
         "pending": 0,
+        "unreadable_records": 0,
     }
     assert sizes.pop("pending_bytes") == 0
     assert set(sizes) == {"registration_bytes", "subscription_bytes", "queued_bytes", "seen_bytes"}

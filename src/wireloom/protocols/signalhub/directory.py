@@ -102,7 +102,7 @@ def restored(value: bytes) -> Record | None:
     """A stored registration; None if it is none."""
     try:
         found = _read(value)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeError):
         return None
     # What was read shares its bytes with the whole record.
     shown = msgspec.structs.replace(found.shown, metadata=msgspec.Raw(bytes(found.shown.metadata)))

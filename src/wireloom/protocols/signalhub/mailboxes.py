@@ -133,9 +133,13 @@ def restored(record: Store) -> Parcel | Report | None:
     try:
         is_parcel = record.kind == PARCEL_KIND
         found = _read_parcel(record.value) if is_parcel else _read_report(record.value)
-    except msgspec.MsgspecError:
+        if isinstance(found, Parcel):
+            msgspec.json.decode(found.payload)  # what is no JSON would hold up those behind it
+    except (msgspec.MsgspecError, UnicodeError):
         return None
-    return found if found.owner else msgspec.structs.replace(found, owner=found.sender)
+    if not found.owner:
+        return msgspec.structs.replace(found, owner=found.sender)
+    return found if found.key == record.key else None  # else it would stay on disk for ever
 
 
 class Waiting(NamedTuple):

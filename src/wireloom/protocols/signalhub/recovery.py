@@ -1,6 +1,7 @@
 """What a hub takes up from an earlier life: registrations, subscriptions, and what waits."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Final, TypeVar
 
 from wireloom.protocols.signalhub import directory, mailboxes, topics
 from wireloom.protocols.signalhub.delivery import Delivery
@@ -10,9 +11,18 @@ from wireloom.protocols.signalhub.mailboxes import Parcel, Report
 from wireloom.protocols.signalhub.reception import Reception
 from wireloom.wire.session import Forget, Store
 
+UNREADABLE_KIND: Final = "hub-unreadable"
+"""What records are kept as that could not be read."""
+
+T = TypeVar("T")
+
+
+class UnreadableRecordError(Exception):
+    """A record is damaged, or another version's."""
+
 
 class Recovery:
-    """Puts stored records back to where they came from; what cannot be read is forgotten."""
+    """Puts stored records back to where they came from; what cannot be read is set aside."""
 
     def __init__(
         self,
@@ -25,6 +35,8 @@ class Recovery:
         self._discovery = discovery
         self._delivery = delivery
         self._reception = reception
+        self.unreadable_count = 0
+        """Records that were set aside because they cannot be read, earlier ones included."""
 
     def restore(self, records: Iterable[Store]) -> None:
         """Takes up all records, whatever their order, and sets the timers that they need."""
@@ -35,10 +47,21 @@ class Recovery:
             mailboxes.REPORT_KIND: self._take_report,
         }
         for record in records:
-            take = takers.get(record.kind)
-            if take is None or not take(record):
-                self._desk.out.append(Forget(record.kind, record.key))
+            self._take(record, takers.get(record.kind))
         self._settle()
+
+    def _take(self, record: Store, take: Callable[[Store], bool] | None) -> None:
+        """Takes up one record; one that cannot be read is kept under a kind of its own."""
+        out = self._desk.out
+        try:
+            if record.kind == UNREADABLE_KIND:
+                self.unreadable_count += 1
+            elif not _known(take)(record):
+                out.append(Forget(record.kind, record.key))
+        except UnreadableRecordError:
+            self.unreadable_count += 1
+            out.append(Store(UNREADABLE_KIND, f"{record.kind} {record.key}", record.value))
+            out.append(Forget(record.kind, record.key))
 
     def _settle(self) -> None:
         """Ends what ended while the hub was away (R42)."""
@@ -51,15 +74,15 @@ class Recovery:
             desk.roster.release(actor)
 
     def _take_registration(self, record: Store) -> bool:
-        found = directory.restored(record.value)
-        if found is None or self._is_own(found.owner, found.shown.actor_address):
+        found = _known(directory.restored(record.value))
+        if self._is_own(found.owner, found.shown.actor_address):
             return False
         self._discovery.directory.put(self._desk.roster.actor(found.owner), found)
         return True
 
     def _take_subscription(self, record: Store) -> bool:
-        found = topics.restored(record.value)
-        if found is None or self._is_own(found.actor):
+        found = _known(topics.restored(record.value))
+        if self._is_own(found.actor):
             return False
         actor = self._desk.roster.actor(found.actor)
         account = found.account or found.actor
@@ -71,19 +94,25 @@ class Recovery:
         return self._desk.settings.address in names
 
     def _take_parcel(self, record: Store) -> bool:
-        found = mailboxes.restored(record)
+        found = _known(mailboxes.restored(record))
         if not isinstance(found, Parcel):
-            return False
+            raise UnreadableRecordError
         self._delivery.mailboxes.restore(found)
         self._delivery.watch_parcels(found.target)
         return True
 
     def _take_report(self, record: Store) -> bool:
-        found = mailboxes.restored(record)
+        found = _known(mailboxes.restored(record))
         if not isinstance(found, Report):
-            return False
+            raise UnreadableRecordError
         oldest = self._delivery.reports.put(found)
         if oldest is not None:
             self._desk.out.append(oldest.forget())
         self._delivery.watch_reports(found.owner)
         return True
+
+
+def _known(found: T | None) -> T:
+    if found is None:
+        raise UnreadableRecordError
+    return found

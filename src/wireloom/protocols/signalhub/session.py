@@ -165,6 +165,7 @@ class HubSession:
             "seen_bytes": self._desk.seen.size,
             "pending_bytes": self._fanout.slices.shares.size,
             "pending": self._fanout.slices.pending,
+            "unreadable_records": self._recovery.unreadable_count,
         }
 
     def handle(self, event: Event, now_ms: int) -> Sequence[Command]:

@@ -54,7 +54,7 @@ def restored(value: bytes) -> Record | None:
     """A stored subscription; None if it is none."""
     try:
         return _read(value)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeError):
         return None
 
 
