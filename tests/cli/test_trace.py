@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from support.lakes import AT, write
+from support.lakes import AT, HOSTILE, write, write_hostile
 from wireloom.cli.main import wireloom
 from wireloom.lake import Lake
 
@@ -209,3 +209,20 @@ def test_two_contents_a_refusal_and_skewed_clocks_are_said(tmp_path: Path) -> No
     assert "rejected (no_route) after 3 h 08 min, by clocks that differ by 1.50 s or more" in text
     assert "proven by a node's word" in text
     assert "    in flight\n" in text
+
+
+@pytest.mark.parametrize("columns", ["80", "120", None])
+def test_data_does_nothing_to_a_terminal(tmp_path: Path, columns: str | None) -> None:
+    write_hostile(tmp_path / "tables", message_id="m1")
+    text = shown(tmp_path, columns=columns)
+    assert text.replace("\n", "").isprintable()
+    assert "[bold red]m[/]" in text
+
+
+def test_ids_from_data_do_nothing_to_a_terminal_either(tmp_path: Path) -> None:
+    messages = [{"protocol": "signalhub", "message_id": f"m{n}{HOSTILE}"} for n in range(2)]
+    write(tmp_path / "tables", messages=messages)
+    result = run(tmp_path, "m")
+    assert result.exit_code == 1
+    assert result.stderr.replace("\n", "").isprintable()
+    assert len(result.stderr.splitlines()) == 3

@@ -6,7 +6,8 @@ behind it.
 """
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Final
@@ -75,7 +76,7 @@ def _whole(body: Markup) -> str:
 def _head(found: Row) -> Markup:
     captured = found["captured"]
     decoded, quarantine = captured["frames"], captured["quarantine"]
-    first, last = (captured[key] and instant(captured[key]) for key in ("first_at", "horizon"))
+    first, last = (_time(captured[key], instant) for key in ("first_at", "horizon"))
     return tag(
         "header",
         tag("h1", "What happened to every message?"),
@@ -243,7 +244,7 @@ def _messages(rows: Sequence[Row]) -> Markup:
         [*columns, Column("why"), Column("proof", "text id")],
         [
             [row["message_id"], _type(row), _who(row, "source"), _who(row, "destination"),
-             row["sent_at"] and exact(row["sent_at"]),
+             _time(row["sent_at"], exact),
              None if row["latency_ms"] is None else spoken(row["latency_ms"]),
              row["reason"], row["evidence_frame"]]
             for row in rows
@@ -268,11 +269,15 @@ def _frames(rows: Sequence[Row]) -> Markup:
     return table(
         columns,
         [
-            [row["sighting"], row["captured_at"] and exact(row["captured_at"]), row["peer"],
+            [row["sighting"], _time(row["captured_at"], exact), row["peer"],
              row["link"], count(row["size"]), row["detail"]]
             for row in rows
         ],
     )  # fmt: skip
+
+
+def _time(at: datetime | None, said: Callable[[datetime], str]) -> Markup | None:
+    return None if at is None else tag("time", said(at))
 
 
 def _more(left: int, command: str) -> Markup:

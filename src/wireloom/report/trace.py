@@ -4,6 +4,7 @@ from typing import Any, Final, NamedTuple
 
 from wireloom.lake import Lake, LakeError
 from wireloom.report.causality import ordered
+from wireloom.wire.visible import visible
 
 NEEDED: Final = ("messages", "fates", "frames", "verdicts", "nodes")
 
@@ -52,8 +53,8 @@ def _found(lake: Lake, wanted: str) -> tuple[str, str]:
     if len(exact or ids) == 1:
         return (exact or ids)[0]
     if not ids:
-        raise LakeError(f"no message has an id that begins with {wanted}")
-    listed = "\n".join(f"  {protocol} {message_id}" for protocol, message_id in ids)
+        raise LakeError(visible(f"no message has an id that begins with {wanted}"))
+    listed = "\n".join(visible(f"  {protocol} {message_id}") for protocol, message_id in ids)
     raise LakeError(f"several messages have such an id; name one:\n{listed}")
 
 
