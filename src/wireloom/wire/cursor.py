@@ -77,7 +77,11 @@ class Reader:
 
     def u8(self, name: str) -> int:
         """One byte."""
-        return self._int(1, name)
+        start = self.offset
+        if start >= self.end:
+            self._short(1, name)
+        self.offset = start + 1
+        return self.raw[start]
 
     def u16(self, name: str) -> int:
         """Two bytes."""
@@ -156,6 +160,13 @@ class TracingReader(Reader):
         taken = super().take(size, name)
         self._note(name, start, size)
         return taken
+
+    def u8(self, name: str) -> int:
+        """As `Reader.u8`, and noted."""
+        start = self.offset
+        value = super().u8(name)
+        self._note(name, start, 1)
+        return value
 
     def unpack(self, layout: struct.Struct, names: tuple[str, ...]) -> tuple[Any, ...]:
         """As `Reader.unpack`, each of the fields noted by itself."""

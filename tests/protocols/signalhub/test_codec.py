@@ -2,7 +2,8 @@
 
 import json
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import msgpack
 import msgspec
@@ -506,10 +507,123 @@ def test_a_key_that_stands_twice_does_not_pass_the_quick_way() -> None:
         decode_msgpack(twice)
 
 
-def test_deep_values_go_the_exact_way() -> None:
+def test_values_that_are_too_deep_go_the_exact_way() -> None:
     deep: Any = 1
-    for _ in range(9):
+    for _ in range(62):
         deep = [deep]
     raw = msgpack.packb(document("hub:publish", payload__message__payload=deep))
     assert codec._unpacked_quickly(raw) is None
-    assert decode_msgpack(raw) == exactly(raw)
+    raw = msgpack.packb(document("hub:publish", payload__message__payload=deep[0]))
+    assert codec._unpacked_quickly(raw) == exactly(raw)
+
+
+def carried(value: Any, **more: Any) -> dict[str, Any]:
+    """A send that carries a value, as a plain object."""
+    fields: dict[str, Any] = msgspec.to_builtins(SAMPLES["hub:send"])
+    fields["payload"]["message"]["payload"] = value
+    return {**fields, **more}
+
+
+def levels_of(depth: int, *, by: str = "[") -> Any:
+    value: Any = 1
+    for level in range(depth):
+        value = [value] if by == "[" or (by == "both" and level % 2) else {"k": value}
+    return value
+
+
+def no_exact_way(*_: object, **__: object) -> NoReturn:
+    raise AssertionError("it went the exact way")
+
+
+WIDE: dict[str, Any] = {
+    "lists": [[[]]] * 500,
+    "objects": [{"name": "x[", "values": [1, {}]}] * 500,
+    "levels": [levels_of(50, by="both")] * 20,
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+@pytest.mark.parametrize("write", [msgspec.json.encode, msgspec.msgpack.encode])
+def test_many_lists_and_objects_are_read_at_once(
+    name: str, write: Callable[[Any], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = write(carried(WIDE[name]))
+    monkeypatch.setattr("wireloom.wire.jsontext.load", no_exact_way)
+    monkeypatch.setattr("wireloom.protocols.signalhub.packed.Unpacker.document", no_exact_way)
+    message = codec.decode(raw)
+    assert isinstance(message, Send)
+    assert message.payload.message.payload == WIDE[name]
+
+
+@pytest.mark.parametrize("by", ["[", "{", "both"])
+@pytest.mark.parametrize("depth", [7, 8, 9, 60, 61, 62, 63, 64, 65, 500, 5_000])
+@pytest.mark.parametrize("padding", [0, 100])
+def test_nesting_ends_at_the_same_level_on_every_way(by: str, depth: int, padding: int) -> None:
+    inner = b"1"
+    packed = b"\x01"
+    for level in range(depth):
+        is_list = by == "[" or (by == "both" and level % 2)
+        inner = b"[%b]" % inner if is_list else b'{"k":%b}' % inner
+        packed = b"\x91" + packed if is_list else b"\x81\xa1k" + packed
+    text = msgspec.json.encode(carried([msgspec.Raw(inner), *[[]] * padding]))
+    binary = msgspec.msgpack.encode(carried([msgspec.Raw(packed), *[[]] * padding]))
+    for raw in (text, binary):
+        if depth + 1 <= 61:
+            assert isinstance(codec.decode(raw), Send)
+        else:
+            with pytest.raises(MalformedError, match="nested deeper than 64"):
+                codec.decode(raw)
+
+
+@pytest.mark.parametrize("where", ["metadata", "register"])
+def test_free_values_are_looked_at_wherever_they_stand(where: str) -> None:
+    fields: dict[str, Any] = msgspec.to_builtins(
+        SAMPLES["hub:register" if where == "register" else "hub:heartbeat"]
+    )
+    place = fields["payload"] if where == "register" else fields
+    allowed = 62 if where == "register" else 63
+    for depth, is_taken in ((allowed - 1, True), (allowed, False)):
+        place["metadata"] = {"k": levels_of(depth), "wide": [[]] * 100}
+        for raw in (msgspec.json.encode(fields), msgspec.msgpack.encode(fields)):
+            if is_taken:
+                codec.decode(raw)
+            else:
+                with pytest.raises(MalformedError, match="nested deeper"):
+                    codec.decode(raw)
+
+
+FREE = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.text(max_size=5)
+    | st.floats(),
+    lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(max_size=2), inner),
+    max_leaves=150,
+)
+
+
+@given(value=FREE, cut=st.integers(0, 3))
+def test_packed_frames_are_read_alike_on_both_ways(value: Any, cut: int) -> None:
+    raw = msgspec.msgpack.encode(carried([value, *[[]] * 70]))
+    raw = raw[: len(raw) - cut]
+    try:
+        exact: Any = Unpacker(raw).document()["payload"]["message"]["payload"]
+    except WireError as error:
+        with pytest.raises(type(error)):
+            codec.decode(raw)
+        return
+    message = codec.decode(raw)
+    assert isinstance(message, Send)
+    assert repr(message.payload.message.payload) == repr(exact)
+
+
+def test_a_key_that_stands_twice_beside_a_short_float_is_seen() -> None:
+    """A float of four bytes would be written four bytes longer, as long as the key that is lost."""
+    packed = b"\x83\xa1a\x01\xa1a\x02\xa1b\xca\x3f\x80\x00\x00"
+    value = msgspec.Raw(packed + b"")
+    with pytest.raises(MalformedError, match="stands twice"):
+        codec.decode(msgspec.msgpack.encode(carried([value])))
+    twice = msgspec.Raw(b"\x83\xa2aa\x01\xa2aa\x02\xa1b\xca\x3f\x80\x00\x00")
+    with pytest.raises(MalformedError, match="stands twice"):
+        codec.decode(msgspec.msgpack.encode(carried([twice])))

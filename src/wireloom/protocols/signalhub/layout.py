@@ -15,7 +15,7 @@ from wireloom.wire.errors import WireError
 from wireloom.wire.message import Message
 
 _BLANK: Final = b" \t\r\n"
-_MAX_SEARCHED_SIZE: Final = 65_536
+_MAX_SEARCHED_SIZE: Final = 16_384
 """Larger frames are refused without an offset: a refusal must stay cheap."""
 
 

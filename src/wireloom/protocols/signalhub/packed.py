@@ -56,6 +56,11 @@ def is_map(head: int) -> bool:
     return _FIRST_SMALL_MAP <= head < _FIRST_SMALL_LIST or head in _MAPS
 
 
+def is_whole(number: float) -> bool:
+    """Whether a float stands for an integer of 33 bits or more, as JavaScript writes those."""
+    return _WHOLE_FROM <= abs(number) < _WHOLE_BELOW and number.is_integer()
+
+
 class Unpacker:
     """Takes one MessagePack document apart and notes where its values lie."""
 
@@ -76,7 +81,10 @@ class Unpacker:
         return value
 
     def _value(self, name: str, depth: int) -> Any:
-        head = self._reader.u8(name)
+        return self._rest(self._reader.u8(name), name, depth)
+
+    def _rest(self, head: int, name: str, depth: int) -> Any:
+        """The value that begins with the byte `head`."""
         if head < _FIRST_SMALL_MAP:
             return head
         if head >= _FIRST_NEGATIVE:
@@ -115,14 +123,24 @@ class Unpacker:
         number: float = self._number(layout, name)
         if not math.isfinite(number):
             raise self._fault(f"{name} is {number}, which is not a number that JSON has")
-        if _WHOLE_FROM <= abs(number) < _WHOLE_BELOW and number.is_integer():
-            return int(number)  # how JavaScript writes integers that need more than 32 bits
+        if is_whole(number):
+            return int(number)
         return number
 
     def _list(self, count: int, name: str, depth: int) -> list[Any]:
+        """A list; the values in it that take one byte, and lists of a few, are taken right here."""
         self._check_depth(depth)
         self._in_list += 1
-        items = [self._value(name, depth + 1) for _ in range(count)]
+        items: list[Any] = []
+        u8, add = self._reader.u8, items.append
+        for _ in range(count):
+            head = u8(name)
+            if head < _FIRST_SMALL_MAP:
+                add(head)
+            elif _FIRST_SMALL_LIST <= head < _FIRST_SMALL_TEXT:
+                add(self._list(head - _FIRST_SMALL_LIST, name, depth + 1))
+            else:
+                add(self._rest(head, name, depth + 1))
         self._in_list -= 1
         return items
 
