@@ -190,6 +190,16 @@ def test_a_number_leads_to_its_messages_and_says_how_many_are_left() -> None:
     assert "<p>and 7 more</p>" in made
 
 
+def test_a_list_has_only_columns_with_something_in_them() -> None:
+    lost = MESSAGE | dict.fromkeys(("destination", "latency_ms", "evidence_frame"))
+    (head,) = re.findall(
+        r'id="dtn-lost".*?<thead>(.*?)</thead>',
+        page(FOUND, [Behind(Kind("dtn", "lost"), 1, "", [lost])]),
+    )
+    assert re.findall(r">([^<]+)</th>", head) == ["message", "type", "from", "to", "first seen"]
+    assert _cells(page(EMPTY, [Behind(Kind("dtn", "lost"), 1, "", [lost])]))[3] == "all"
+
+
 def test_bars_of_types_are_scaled_within_their_protocol() -> None:
     charts = re.findall(r'<svg[^>]*aria-label="\d+ (?:Data|Ack|PULL)".*?</svg>', page(FOUND, []))
     rects = [ElementTree.fromstring(one).find("rect") for one in charts]

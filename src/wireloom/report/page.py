@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from importlib.resources import files
+from itertools import compress
 from typing import Any, Final
 
 from wireloom.report import charts
@@ -240,16 +241,22 @@ def _lists(lists: Sequence[Behind]) -> Iterator[Markup]:
 def _messages(rows: Sequence[Row]) -> Markup:
     columns = [Column("message", "text id"), Column("type"), Column("from", "text id")]
     columns += [Column("to", "text id"), Column("first seen"), Column("after", "number")]
-    return table(
+    return _filled(
         [*columns, Column("why"), Column("proof", "text id")],
         [
-            [row["message_id"], _type(row), _who(row, "source"), _who(row, "destination"),
+            [row["message_id"], _type(row), _who(row, "source"), _who(row, "destination") or "all",
              _time(row["sent_at"], exact),
              None if row["latency_ms"] is None else spoken(row["latency_ms"]),
              row["reason"], row["evidence_frame"]]
             for row in rows
         ],
     )  # fmt: skip
+
+
+def _filled(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> Markup:
+    """A table without the columns that have nothing in any row."""
+    used = [any(row[place] is not None for row in rows) for place in range(len(columns))]
+    return table(list(compress(columns, used)), [list(compress(row, used)) for row in rows])
 
 
 def _type(row: Row) -> str:
@@ -266,7 +273,7 @@ def _who(row: Row, column: str) -> object:
 def _frames(rows: Sequence[Row]) -> Markup:
     columns = [Column("frame", "text id"), Column("captured"), Column("peer", "text id")]
     columns += [Column("link"), Column("size", "number"), Column("what is wrong")]
-    return table(
+    return _filled(
         columns,
         [
             [row["sighting"], _time(row["captured_at"], exact), row["peer"],
