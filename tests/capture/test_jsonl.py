@@ -170,3 +170,9 @@ def test_a_line_that_does_not_end_is_refused_in_bounded_memory(
 def test_instants_that_no_calendar_has_are_shown_as_numbers() -> None:
     assert instant(0) == "1970-01-01T00:00:00.000000Z"
     assert instant(-(10**18)) == -(10**18)
+
+
+def test_a_line_shows_what_a_terminal_would_obey() -> None:
+    text = put_line(row(frame(peer="\x1b[2J\u202e\x9b"))).decode()
+    assert text.removesuffix("\n").isprintable()
+    assert json.loads(text)["peer"] == "\x1b[2J\u202e\x9b"

@@ -32,5 +32,5 @@ def meanwhile(act: Callable[[], Awaitable[None]], *arguments: str) -> Result:
     thread.start()
     result = invoke(*arguments)
     thread.join()
-    assert not problems
+    assert not problems, (problems, result.output)
     return result

@@ -70,6 +70,20 @@ def test_a_refusal_is_a_sentence(first: Callable[[Callable[[], None]], None]) ->
     assert (result.exit_code, result.stderr) == (1, "Error: No.\n")
 
 
+def test_what_an_argument_quotes_does_nothing_to_the_terminal(
+    first: Callable[[Callable[[], None]], None],
+) -> None:
+    def work() -> None:
+        raise click.BadParameter("no \x1b[2J\n[red]", param_hint="--url")
+
+    first(work)
+    result = run("first")
+    assert result.exit_code == 2
+    assert "\x1b" not in result.stderr
+    assert result.stderr.endswith("Error: Invalid value for --url: no \\x1b[2J\\n[red]\n")
+    assert run("first", "--\x1b[31mno").stderr.count("\x1b") == 0
+
+
 @pytest.mark.parametrize(
     ("package", "extra"), [("pyspark", "pipeline"), ("duckdb", "tables"), ("deltalake", "tables")]
 )

@@ -20,6 +20,7 @@ from wireloom.capture.record import Captured, Direction
 from wireloom.capture.refusal import Refusal
 from wireloom.capture.segment import quoted
 from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.visible import visible_json
 
 MAX_LINE_SIZE: Final = 160 * 1024 * 1024
 """The largest frame of any protocol has 64 MiB, twice that in hex."""
@@ -91,7 +92,7 @@ def put_line(row: dict[str, Any], **further: Any) -> bytes:
         **{name: row[name] for name in _OPTIONAL if row[name] is not None},
         "raw": row["raw"].hex(),
     }
-    return _encode(shown) + b"\n"
+    return visible_json(_encode(shown).decode()).encode() + b"\n"
 
 
 def take_lines(file: BinaryIO) -> Iterator[Captured | Refusal]:

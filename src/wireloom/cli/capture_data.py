@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from wireloom.capture.reader import NO_BATCH, Damage, read_segment
 from wireloom.capture.segment import Segment, segments
-from wireloom.cli.data import captures
+from wireloom.cli.data import captures, existing
+from wireloom.wire.visible import visible
 
 nodes_option = click.option("--node", "nodes", multiple=True, help="This node only; repeatable.")
 
@@ -19,7 +20,7 @@ def kept_segments(data: Path, nodes: tuple[str, ...] = ()) -> list[Segment]:
     Raises:
         ClickException: If there is no such directory, it cannot be read, or a node is not in it.
     """
-    folder = captures(data)
+    folder = captures(existing(data))
     if not folder.is_dir():
         raise click.ClickException(f"{data} holds no captures: there is no directory {folder}.")
     try:
@@ -43,7 +44,7 @@ class Log:
         for item in read_segment(segment, start=start):
             if isinstance(item, Damage):
                 self.is_damaged = True
-                click.echo(told(item), err=True)
+                click.echo(visible(told(item)), err=True)
             else:
                 yield item
 

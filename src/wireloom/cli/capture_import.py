@@ -23,6 +23,7 @@ from wireloom.capture.record import Captured
 from wireloom.capture.refusal import Refusal
 from wireloom.capture.segment import quoted
 from wireloom.cli.data import captures, data_option
+from wireloom.wire.visible import visible
 
 MAX_TOLD: Final = 10
 """Refusals that are told one by one; all are counted."""
@@ -49,7 +50,8 @@ class Tally:
             self.refused[item.reason] += 1
             if self.refused.total() <= MAX_TOLD:
                 detail = f": {item.detail}" if item.detail else ""
-                click.echo(f"{path}, {item.place}: {item.reason}{detail}", err=True)
+                told = visible(f"{path}, {item.place}: {item.reason}{detail}")
+                click.echo(told, err=True)
 
     def tell(self) -> None:
         """The summary."""

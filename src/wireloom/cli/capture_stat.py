@@ -17,6 +17,7 @@ from wireloom.capture.reader import Damage, batch_count, read_segment
 from wireloom.capture.segment import Segment
 from wireloom.cli.capture_data import kept_segments, nodes_option, told
 from wireloom.cli.data import data_option
+from wireloom.wire.visible import visible
 
 SCRIPT_WIDTH: Final = 240
 """Columns of a table that goes into a file or a pipe: nothing is cut off."""
@@ -55,7 +56,7 @@ def stat(data: Path, *, nodes: tuple[str, ...]) -> None:
     console.print(_table(stats))
     damage = [one for stat in stats for one in stat.damage]
     for one in damage:
-        click.echo(told(one), err=True)
+        click.echo(visible(told(one)), err=True)
     sys.exit(1 if damage else 0)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem
 
-from wireloom.cli.misuse import MisuseError, one_of
+from wireloom.cli.misuse import LinesError, MisuseError, one_of
 from wireloom.wire.visible import visible
 
 INTERRUPTED: Final = 128 + signal.SIGINT
@@ -39,7 +39,7 @@ class Commands(click.Group):
         try:
             status = super().main(*args, **{**extra, "standalone_mode": False})
         except click.ClickException as error:
-            error.show()
+            _tell(error)
             sys.exit(error.exit_code)
         except click.Abort:
             sys.exit(INTERRUPTED)
@@ -89,3 +89,13 @@ class Commands(click.Group):
             if name.startswith(incomplete)
         ]
         return named + click.Command.shell_complete(self, ctx, incomplete)
+
+
+def _tell(error: click.ClickException) -> None:
+    """Says what is wrong, in one line whatever an argument, a file or a server put into it."""
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        click.echo(error.ctx.get_usage(), err=True)
+        click.echo(f"Try '{error.ctx.command_path} -h' for help.\n", err=True)
+    text = error.format_message()
+    lines = text.split("\n") if isinstance(error, LinesError) else [text]
+    click.echo("Error: " + "\n".join(map(visible, lines)), err=True)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from wireloom.cli.misuse import MisuseError
+
 data_option = click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),
@@ -27,11 +29,10 @@ def existing(data: Path) -> Path:
     """`--data`, where it is a folder.
 
     Raises:
-        BadParameter: If it is not there.
+        MisuseError: If it is not there.
     """
     if not data.is_dir():
-        raise click.BadParameter(
-            f"{data} does not exist. Capture or import frames first, or name another folder.",
-            param_hint="--data",
+        raise MisuseError(
+            f"{data} does not exist. Capture or import frames first, or name another --data."
         )
     return data

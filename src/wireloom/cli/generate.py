@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from wireloom.generate.corpus import MIN_FRAMES, Wish, generate
+from wireloom.wire.visible import visible
 
 
 @click.command("generate")
@@ -63,7 +64,7 @@ def command(*, data: Path, **wishes: Any) -> None:
     refused = sum(counts["quarantine"].values())
     click.echo(
         f"{counts['captured']} frames ({refused} damaged, {counts['forged']} forged) and the fates "
-        f"of {counts['messages']} messages are in {data}."
+        f"of {counts['messages']} messages are in {visible(str(data))}."
     )
 
 

@@ -12,6 +12,10 @@ class MisuseError(click.ClickException):
     exit_code = 2
 
 
+class LinesError(click.ClickException):
+    """A failure that takes several lines, as what is wrong with a query does."""
+
+
 def one_of(name: str, choices: Iterable[str]) -> str:
     """What to type instead of `name`: the nearest choice, and all of them."""
     known = list(choices)

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from wireloom.cli.data import existing, tables
+from wireloom.cli.misuse import LinesError
 from wireloom.lake import Lake, LakeError
-from wireloom.wire.visible import visible
 
 tables_option = click.option(
     "--tables",
@@ -29,8 +29,8 @@ def lake(data: Path, root: str | None) -> Lake:
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Tells a person why the tables do not answer. Such a text may quote what was captured."""
+    """Tells a person why the tables do not answer."""
     try:
         yield
     except LakeError as error:
-        raise click.ClickException("\n".join(map(visible, str(error).split("\n")))) from None
+        raise LinesError(str(error)) from None
