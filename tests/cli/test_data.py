@@ -26,7 +26,7 @@ def test_a_data_folder_is_there_or_it_is_misuse(tmp_path: Path) -> None:
 CREATING = {"capture import", "generate", "serve"}
 """Commands that make the folder."""
 
-NEEDED = {"capture prune": ["--max-bytes=1GB"], "sql": ["select 1"], "trace": ["ab"]}
+NEEDED = {"capture prune": ["--max-bytes=1000"], "sql": ["select 1"], "trace": ["ab"]}
 """What must be typed beside the folder."""
 
 READING = [
