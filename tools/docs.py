@@ -14,6 +14,7 @@ from typing import Final
 import click
 from rich.console import Console
 
+from limits import limit_tables
 from wireloom.cli.inspect import draw
 from wireloom.cli.main import wireloom
 from wireloom.pipeline.catalogue import all_tables
@@ -57,8 +58,10 @@ def generated() -> dict[Path, str]:
     """Every file with a generated part, as it should be."""
     pages = {DOCS / "protocols" / f"{name}.md": name for name in NAMES}
     filled = {path: fill(path.read_text(), message_tables(name)) for path, name in pages.items()}
+    operations = DOCS / "operations.md"
     return {
         **filled,
+        operations: fill(operations.read_text(), limit_tables()),
         DOCS / "cli.md": cli_page(),
         DOCS / "tables.md": tables_page(),
         DOCS / "inspect.svg": picture(),
@@ -75,7 +78,7 @@ def fill(page: str, text: str) -> str:
     head, _, rest = page.partition(BEGIN)
     _, mark, tail = rest.partition(END)
     if not mark:
-        raise SystemExit(f"no {BEGIN} … {END} in a page of docs/protocols")
+        raise SystemExit(f"no {BEGIN} … {END} in a page of docs")
     return f"{head}{BEGIN}\n\n{text}\n{END}{tail}"
 
 

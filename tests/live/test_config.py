@@ -96,8 +96,8 @@ def test_variables_go_over_the_file_and_options_over_both() -> None:
         ("[nod]\nname = 'x'", r"the file has no nod; did you mean node\?"),
         ("[node]\nlabl = 'x'", "node has no labl; there is capture, .*, stop_seconds"),
         (
-            "[cthun]\ntls = {certificat = 'x'}",
-            r"cthun.tls has no certificat; did you mean certificate\?",
+            "[cthun]\ntls = {certificat_ = 'x'}",
+            r"cthun.tls has no certificat_; did you mean certificate\?",
         ),
         ("[signalhub]\nlisten = 8787", "signalhub.listen: Expected `str`, got `int`"),
         (

@@ -38,14 +38,14 @@ def test_limits_are_neither_negative_nor_infinite(value: float) -> None:
         ("Expected `int` - at `$.a.b`", "a.b: Expected `int`"),
         ("Expected `object`", "Expected `object`"),
         (
-            "Object contains unknown field `lengt` - at `$.a`",
-            "a has no lengt; did you mean length?",
+            "Object contains unknown field `pathh` - at `$.a`",
+            "a has no pathh; did you mean path?",
         ),
         ("Object contains unknown field `zzz`", "the file has no zzz; there is a, b"),
     ],
 )
 def test_what_is_wrong_is_told_by_its_key(said: str, told: str) -> None:
-    sections = {"": ["b", "a"], "a": ["length"]}
+    sections = {"": ["b", "a"], "a": ["path"]}
     assert explained(msgspec.ValidationError(said), sections) == told
 
 
