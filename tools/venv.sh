@@ -21,4 +21,4 @@ echo "Setting up .venv"
 "$python" -m venv --clear .venv
 .venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --upgrade pip
 .venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-    --group check --group test --group bench -e .
+    --group check --group test --group bench -e '.[all]'

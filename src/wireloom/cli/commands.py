@@ -43,6 +43,9 @@ class Commands(click.Group):
             sys.exit(error.exit_code)
         except click.Abort:
             sys.exit(INTERRUPTED)
+        except ModuleNotFoundError as error:
+            _tell(_missing(error, "This"))
+            sys.exit(MisuseError.exit_code)
         sys.exit(status or 0)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -57,13 +60,7 @@ class Commands(click.Group):
         try:
             command: click.Command = import_module(f"wireloom.cli.{cmd_name}").command
         except ModuleNotFoundError as error:
-            extra = EXTRAS.get(str(error.name).partition(".")[0])
-            if extra is None:
-                raise
-            raise MisuseError(
-                f"{ctx.command_path} {cmd_name} needs {error.name}, which is not installed. "
-                f"Type: pip install 'wireloom[{extra}]'"
-            ) from None
+            raise _missing(error, f"{ctx.command_path} {cmd_name}") from None
         return command
 
     def resolve_command(
@@ -89,6 +86,17 @@ class Commands(click.Group):
             if name.startswith(incomplete)
         ]
         return named + click.Command.shell_complete(self, ctx, incomplete)
+
+
+def _missing(error: ModuleNotFoundError, what: str) -> MisuseError:
+    """Names the extra that brings what is missing; another missing module is a fault of ours."""
+    package = str(error.name).partition(".")[0]
+    if package not in EXTRAS:
+        raise error
+    return MisuseError(
+        f"{what} needs {package}, which is not installed. "
+        f"Type: pip install 'wireloom[{EXTRAS[package]}]'"
+    )
 
 
 def _tell(error: click.ClickException) -> None:
