@@ -88,7 +88,7 @@ def test_inventory_prints_a_uri_a_line(server: Process) -> None:
         (["send", "bob", "--type=x"], 2, "bob is no URI: a URI looks like cth://name/agent"),
         (["inventory", "cth://a\x1b/b"], 2, "cth://a\\x1b/b is no URI"),
         (["inventory", "--as=cth://*/agent"], 2, "cth://*/agent is no URI"),
-        (["inventory", "--url=http://h/"], 2, "http://h/ is no broker: the address of a broker"),
+        (["inventory", "--url=http://h/"], 2, "http://h/ is no address of a WebSocket: use ws"),
         (["send", "cth://a/b", "--type=a b"], 2, "the message cannot be sent: envelope.mess"),
         (["inventory", "--as=cth:///server"], 1, "the broker refuses the association"),
     ],

@@ -124,9 +124,6 @@ async def _with_broker(
     options: dict[str, Any], work: Callable[[CthunClient], Awaitable[None]]
 ) -> None:
     url: str = options["url"]
-    if not url.startswith(("ws://", "wss://")):
-        words = "the address of a broker begins with ws:// or wss://"
-        raise MisuseError(f"{visible(url):.80} is no broker: {words}")
     tls = None
     if url.startswith("wss:"):
         tls = client_context(options["ca"], options["certificate"], options["key"])

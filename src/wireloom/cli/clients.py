@@ -92,7 +92,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 def _checked_url(context: click.Context, option: click.Parameter, url: str) -> str:
     del context, option
     if not url.startswith(("ws://", "wss://")):
-        raise MisuseError(f"{visible(url)} is no address of a WebSocket: use ws:// or wss://")
+        raise MisuseError(f"{visible(url):.80} is no address of a WebSocket: use ws:// or wss://")
     return url
 
 

@@ -40,7 +40,7 @@ def _checked_address(
 ) -> str | None:
     del context, option
     if address is not None and not addresses.is_address(address):
-        raise MisuseError(f"{visible(address)}: an address looks like @(desk/bob)")
+        raise MisuseError(f"{visible(address):.80}: an address looks like @(desk/bob)")
     return address
 
 
