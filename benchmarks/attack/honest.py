@@ -43,7 +43,7 @@ class Honest:
         away.socket.close()
         self._ada = hub.connected("@(honest/ada)")
         hub.register(self._ada, "@(honest/ada)")
-        self._uri = "cth://honest/agent"
+        self._uri = "cth://honest/probe"
         self._agent = Broker(victim.broker, HOST).associated(self._uri)
         for line in (self._ada, self._agent):
             line.socket.settimeout(_PATIENCE)

@@ -232,6 +232,27 @@ def test_when_there_is_room_again_all_get_what_is_theirs() -> None:
         one.gets_letter(letter, *LATE)
 
 
+def test_what_must_wait_for_others_is_overtaken_but_not_by_its_own_sender() -> None:
+    stage = Stage(replace(TRUSTING, crowded_size=MIB))
+    mallory, alice = (stage.join(f"cth://{name}/controller") for name in ("mallory", "alice"))
+    deaf, bob = agents(stage, 2)
+    stage.handle(Congested(deaf.number, 1, MIB))
+    large = stage.letter(mallory, to=["cth://*/agent"], data=bytes(MIB))
+    mallory.sends(large)
+    follows = stage.letter(mallory, to=[bob])
+    mallory.sends(follows)
+    for _ in range(3):
+        letter = stage.letter(alice, to=[bob])
+        alice.sends(letter)
+        stage.passes(1)
+        bob.gets_letter(letter, *LATE)
+    assert not bob.inbox
+    deaf.leaves()
+    stage.passes(2)
+    bob.gets_letter(large, *LATE)
+    bob.gets_letter(follows, *LATE)
+
+
 def test_many_news_are_told_in_several_turns() -> None:
     stage = Stage(replace(TRUSTING, burst_count=2))
     alice = stage.join("alice")

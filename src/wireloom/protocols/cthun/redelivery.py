@@ -55,7 +55,7 @@ class Redelivery:
         self._due: dict[str, None] = {}
         """Clients for whom something waits that can go in this turn or the next ones."""
         self._aside: dict[str, None] = {}
-        """Clients for whom nothing can go as long as too much waits to leave for all."""
+        """Clients for whom something cannot go as long as too much waits to leave for all."""
 
     def reached(self, uris: Sequence[str], size: int, now_ms: int) -> list[Client]:
         """Those of the receivers to whom a frame of this size can go at once.
@@ -74,6 +74,8 @@ class Redelivery:
     def hold(self, held: Held, now_ms: int) -> list[Command]:
         """Stores a message and sets the time of its first new attempt, and of its expiry."""
         idle = [uri for uri in held.owed if not self.holding.owes(uri)]
+        if self._aside:  # it may overtake what waits there
+            self._due.update(dict.fromkeys(filter(self._aside.__contains__, held.owed)))
         expiry_ms = self.holding.next_expiry_ms
         commands: list[Command] = [self.holding.hold(held)]
         if expiry_ms is None or held.expires_ms < expiry_ms:
@@ -161,7 +163,7 @@ class Redelivery:
         is_served = len(out.sent) > before
         if not self.holding.owes(uri) and not self.holding.notices_for(uri):
             out.done.append(WakeAt((REDELIVERY_TIMER, uri), None))
-        elif uri not in self._aside and (is_served or not goes_on):
+        elif is_served or not goes_on:
             self._due[uri] = None
         return goes_on
 
@@ -175,13 +177,18 @@ class Redelivery:
         return True
 
     def _send_held(self, client: Client, uri: str, out: "_Slice", now_ms: int) -> bool:
-        """Sends the messages that wait for a client, as far as this turn has room."""
+        """Sends the messages that wait for a client, as far as this turn has room.
+
+        Those that must wait for others are overtaken, but not by messages of the same sender.
+        """
         stamp = self._notes.at(now_ms).redelivered
+        waiting: set[str] = set()
         for number, held in self.holding.next_for(uri, now_ms):
             frame = held.raw + stamp if held.noted else held.raw
-            if not self._pace.admits(client, len(frame)):
+            if held.sender in waiting or not self._pace.admits(client, len(frame)):
+                waiting.add(held.sender)
                 self._aside[uri] = None
-                return True
+                continue
             if not self._pace.grant(len(frame), now_ms):
                 return False
             client.active_ms = now_ms
