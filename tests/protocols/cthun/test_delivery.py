@@ -433,7 +433,7 @@ def test_a_message_without_room_for_notes_is_carried_without() -> None:
     letter = replace(full, data=b"x" * fill)
     alice.sends(letter)
     bob.gets_letter(letter)
-    stage.passes(1)
+    stage.passes(SECOND)
     stage.join("carol").gets_letter(letter)
     direct = stage.letter(alice, to=[bob])
     direct = replace(direct, data=b"x" * (MAX_MESSAGE_SIZE - len(encode(direct)) + 5))

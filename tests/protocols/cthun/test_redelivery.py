@@ -136,10 +136,10 @@ def test_a_large_message_to_many_leaves_in_slices_and_in_order() -> None:
     small = stage.letter(alice, to=["cth://*/agent"])
     alice.sends(small)
     assert [len(bob.inbox) for bob in bobs] == [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
-    for _ in range(10):
+    for _ in range(100):
         before = sum(len(bob.inbox) for bob in bobs)
         stage.passes(1)
-        assert sum(len(bob.inbox) for bob in bobs) - before <= 12
+        assert sum(len(bob.inbox) for bob in bobs) - before <= 10
     for number, bob in enumerate(bobs):
         bob.gets_letter(letters[0], *(AT_ONCE if number < 4 else LATE))
         bob.gets_letter(letters[1], *LATE)
@@ -173,7 +173,7 @@ def test_who_goes_before_its_slice_gets_it_when_it_is_back() -> None:
     report = DestinationReport(id=letter.envelope.id, targets=tuple(bob.uri for bob in bobs))
     alice.hears(report)
     bobs[1].leaves()
-    stage.passes(5)
+    stage.passes(100)
     for bob, way in ((bobs[0], AT_ONCE), (bobs[2], LATE)):
         bob.gets_letter(letter, *way)
     stage.join("n01").gets_letter(letter, *LATE)
@@ -186,9 +186,9 @@ def test_slices_go_on_after_a_crash() -> None:
     letter = stage.letter(alice, to=["cth://*/agent"], data=bytes(5 * MIB))
     alice.sends(letter)
     stage.boots()
-    for number, bob in enumerate(agents(stage, 3)):
-        stage.passes(1)
-        assert len(bob.inbox) == (number > 0)
+    bobs = agents(stage, 3)
+    stage.passes(100)
+    assert [len(bob.inbox) for bob in bobs] == [0, 1, 1]
 
 
 def test_what_waits_to_leave_for_all_has_a_bound() -> None:
@@ -203,16 +203,15 @@ def test_what_waits_to_leave_for_all_has_a_bound() -> None:
             if one.inbox and one.number not in unread:
                 unread.add(one.number)
                 stage.handle(Congested(one.number, 1, 3 * MIB))
-        stage.passes(1)
-    assert len(unread) == 4
+        stage.passes(20)
+    assert len(unread) in (4, 5)  # the last may leave before it is known that nobody reads
     carol = stage.join("carol")
     small = stage.letter(alice, to=["cth://*/agent"])
     alice.sends(small)
     carol.gets_letter(small, *AT_ONCE)
     for one in deaf[:3]:
         one.leaves()
-    for _ in range(3):
-        stage.passes(1)
+    stage.passes(20)
     assert sum(len(one.inbox) for one in deaf[4:]) > 0
 
 
@@ -227,7 +226,7 @@ def test_when_there_is_room_again_all_get_what_is_theirs() -> None:
     stage.passes(10)
     stage.is_quiet()
     stage.handle(Congested(slow.number, 0, 0))
-    stage.passes(2)
+    stage.passes(20)
     for one in (slow, bob):
         one.gets_letter(letter, *LATE)
 
@@ -248,7 +247,7 @@ def test_what_must_wait_for_others_is_overtaken_but_not_by_its_own_sender() -> N
         bob.gets_letter(letter, *LATE)
     assert not bob.inbox
     deaf.leaves()
-    stage.passes(2)
+    stage.passes(20)
     bob.gets_letter(large, *LATE)
     bob.gets_letter(follows, *LATE)
 

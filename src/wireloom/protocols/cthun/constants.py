@@ -163,7 +163,7 @@ STALLED_COUNT: Final = 16_384
 
 STALLED_SIZE: Final = 4 * 1024 * 1024
 SLICE_SIZE: Final = 4 * 1024 * 1024
-"""What leaves in one turn of messages for several clients, or that waited (R48)."""
+"""What leaves at once of messages for several clients, or that waited (R48)."""
 
 CROWDED_SIZE: Final = 128 * 1024 * 1024
 """With more waiting to leave for all clients together, the broker sends with care (R48)."""

@@ -1,17 +1,22 @@
 """How fast messages leave that are for several clients, or that waited (R48).
 
 One message to many, or many messages that waited for one, can be far more than came in. So they
-leave in slices, one a turn, and while too much waits to leave for all clients together, only what
-is small leaves, for clients that read.
+leave in slices, with time in between for others and for the capture, and while too much waits to
+leave for all clients together, only what is small leaves, for clients that read.
 
 A session knows no turns of a loop. Events with the same time belong to one turn as far as can be
 told, and a timer that is set to a later millisecond fires in another.
 """
 
+from typing import Final
+
 from wireloom.protocols.cthun.clients import Client
 from wireloom.protocols.cthun.constants import SMALL_SIZE
 from wireloom.protocols.cthun.settings import BrokerSettings
 from wireloom.wire.session import Line
+
+_SLICE_MS: Final = 16
+"""So long after a whole slice the next one may leave."""
 
 
 class Pace:
@@ -23,6 +28,7 @@ class Pace:
 
     def __init__(self, settings: BrokerSettings) -> None:
         self._settings = settings
+        self._rate = max(1, settings.slice_size // _SLICE_MS)
         self._turn_ms = 0
         self._count_left = settings.burst_count
         self._size_left = settings.slice_size
@@ -36,12 +42,17 @@ class Pace:
         return not self.is_crowded or (not client.unsent_size and size <= SMALL_SIZE)
 
     def room(self, size: int, now_ms: int) -> int:
-        """How many frames of this size may leave in this turn: one at least, if any."""
+        """How many frames of this size may leave now: one at least, if any."""
         if now_ms != self._turn_ms:
-            self._turn_ms = now_ms
+            gained = max(0, now_ms - self._turn_ms) * self._rate
+            self._size_left = min(self._settings.slice_size, self._size_left + gained)
             self._count_left = self._settings.burst_count
-            self._size_left = self._settings.slice_size
+            self._turn_ms = now_ms
         return -(-max(0, self._size_left) // size)
+
+    def next_ms(self, now_ms: int) -> int:
+        """When something more may leave, in another turn than this one."""
+        return now_ms + max(1, -self._size_left // self._rate + 1)
 
     def spend(self, count: int, size: int) -> None:
         """So many frames of this size leave."""

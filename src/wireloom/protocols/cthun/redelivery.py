@@ -217,7 +217,7 @@ class Redelivery:
 
     def _go_on(self, now_ms: int) -> list[Command]:
         """Sees to it that what can go goes on in the next turn."""
-        return [WakeAt(SLICE_TIMER, now_ms + 1)] if self._due else []
+        return [WakeAt(SLICE_TIMER, self._pace.next_ms(now_ms))] if self._due else []
 
     def _refresh(self, uris: Iterable[str]) -> None:
         """Sees anew who can get messages at once."""

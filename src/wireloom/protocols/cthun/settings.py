@@ -120,7 +120,7 @@ class BrokerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Bytes waiting, likewise."""
 
     slice_size: int = SLICE_SIZE
-    """Bytes of messages for several clients, or that waited, that leave in one turn."""
+    """Bytes of messages for several clients, or that waited, that leave within 16 ms."""
 
     crowded_size: int = CROWDED_SIZE
     """Bytes waiting to leave for all clients, from which on only what is small leaves in slices."""
