@@ -2,6 +2,7 @@
 
 from io import BytesIO
 
+import pytest
 from dpkt import ethernet, pcapng
 
 from capture.made import BARE, FULL, START, frame
@@ -77,6 +78,30 @@ def test_direction_tells_who_sent() -> None:
     assert incoming.source.address[0] == 10
     local = datagram(BARE)
     assert local.source.address == local.target.address
+
+
+@pytest.mark.parametrize("peer", ["192.0.2.7:5005", "[2001:db8::7]:5005"])
+def test_a_peer_that_is_known_by_its_address_keeps_it(peer: str) -> None:
+    incoming = datagram(frame(peer=peer))
+    outgoing = datagram(frame(peer=peer, direction=Direction.OUT))
+    assert str(incoming.source) == str(outgoing.target) == peer
+    assert incoming.target == outgoing.source
+    assert incoming.target.port == PORTS["myriadmesh"]
+    assert incoming.data == b"MYMS0"
+    (_, data), *_ = pcapng.Reader(BytesIO(exported(frame(peer=peer))))
+    packet = ethernet.Ethernet(data)
+    told = packet.data.data.sum
+    assert told
+    packet.data.sum = packet.data.data.sum = 0
+    bytes(packet)
+    assert packet.data.data.sum == told
+
+
+@pytest.mark.parametrize(
+    "peer", ["192.0.2.7", "192.0.2.7:65536", "192.0.2.7:x", "a:1", ":1", "::1"]
+)
+def test_a_peer_that_is_called_otherwise_has_an_address_made_for_it(peer: str) -> None:
+    assert datagram(frame(peer=peer)).source.address[0] == 10
 
 
 def test_a_frame_that_fits_in_no_packet_is_left_out() -> None:

@@ -1,10 +1,13 @@
 """`wireloom capture import`."""
 
+import gzip
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 from click.testing import CliRunner, Result
 from rich.console import Console
 
@@ -155,3 +158,64 @@ def test_progress_is_shown_on_a_terminal(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(capture_import, "Console", console)
     run(tmp_path, saved(tmp_path, "long.jsonl", json.dumps(LINE).encode()))
     assert "long.jsonl" in screen.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("compress", "suffix"), [(gzip.compress, "gz"), (zstandard.compress, "zst")]
+)
+def test_compressed_files_are_taken(
+    tmp_path: Path, compress: Callable[[bytes], bytes], suffix: str
+) -> None:
+    lines = saved(tmp_path, f"a.jsonl.{suffix}", compress(json.dumps(LINE).encode()))
+    packets_ = saved(tmp_path, f"seen.pcap.{suffix}", compress(pcap_of(packets())))
+    result = run(tmp_path, lines, packets_)
+    assert result.exit_code == 0, result.stderr
+    assert "taken 3" in result.stdout
+    assert {one.node for one in segments(tmp_path / "captures")} == {"a", "seen"}
+
+
+def test_a_damaged_compressed_file_is_refused_from_there_on(tmp_path: Path) -> None:
+    whole = gzip.compress(b"".join(json.dumps(LINE).encode() + b"\n" for _ in range(9_000)))
+    result = run(tmp_path, saved(tmp_path, "a.jsonl.gz", whole[: len(whole) // 2]))
+    assert result.exit_code == 1
+    assert "compressed file: damaged compression" in result.stderr
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("raw", [json.dumps(LINE).encode(), gzip.compress(pcap_of(packets()))])
+def test_standard_input_is_taken(tmp_path: Path, raw: bytes) -> None:
+    command = ["capture", "import", "--data", str(tmp_path), "-"]
+    result = CliRunner().invoke(wireloom, command, input=raw)
+    assert result.exit_code == 0, result.stderr
+    assert MESH in raws(tmp_path / "captures")
+    assert {one.node for one in segments(tmp_path / "captures")} <= {"a", "stdin"}
+    again = CliRunner().invoke(wireloom, command, input=raw)
+    assert "-: imported before on " in again.stderr
+
+
+def test_a_file_that_was_imported_before_is_passed_over(tmp_path: Path) -> None:
+    path = saved(tmp_path, "a.pcap", pcap_of(packets()))
+    run(tmp_path, path)
+    moved = path.rename(tmp_path / "other.pcap")
+    again = run(tmp_path, moved)
+    assert again.exit_code == 0
+    assert "other.pcap: imported before on 2" in again.stderr
+    assert "; use --again to import it once more" in again.stderr
+    assert len(raws(tmp_path / "captures")) == 2
+    assert "imported before" not in run(tmp_path, moved, "--node", "b").stderr
+    run(tmp_path, moved, "--again")
+    assert len(raws(tmp_path / "captures")) == 6
+
+
+def test_an_import_that_stopped_is_not_remembered(tmp_path: Path) -> None:
+    path = saved(tmp_path, "a.jsonl", json.dumps(LINE).encode())
+    with CaptureWriter(tmp_path / "captures", "a"):
+        assert run(tmp_path, path).exit_code == 1
+    assert "taken 1" in run(tmp_path, path).stdout
+
+
+def test_names_and_reasons_from_outside_are_shown_and_not_obeyed(tmp_path: Path) -> None:
+    path = saved(tmp_path, "a\x1b[31m.jsonl", b'{"node":"\\u001b[2J"}\n')
+    result = run(tmp_path, path)
+    assert "\x1b" not in result.stderr
+    assert "\\x1b[31m" in result.stderr

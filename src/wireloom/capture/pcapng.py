@@ -1,14 +1,15 @@
 """Captured frames as a pcapng file, for Wireshark.
 
-Each link is an interface. A frame is wrapped in Ethernet, IPv4 and UDP; addresses are made
-from the names of node and peer. What else is known of it stands in the packet's comment,
-as the JSON line that an import would take, without the frame.
+Each link is an interface. A frame is wrapped in Ethernet, IP and UDP. A peer that is known by its
+address has that address and port; for other names addresses are made. What else is known of a frame
+stands in the packet's comment, as the JSON line that an import would take, without the frame.
 """
 
 from hashlib import sha256
+from ipaddress import ip_address
 from typing import Any, BinaryIO, Final
 
-from dpkt import ethernet, ip, pcapng, udp
+from dpkt import ethernet, ip, ip6, pcapng, udp
 
 from wireloom.capture.jsonl import put_line
 from wireloom.capture.record import Direction
@@ -19,7 +20,7 @@ COMMENT_MARK: Final = b"wireloom "
 """What the comment of an exported packet begins with."""
 
 MAX_FRAME_SIZE: Final = 65_507
-"""What fits into a UDP packet over IPv4."""
+"""What fits into a UDP packet over IPv4, which is a little less than over IPv6."""
 
 MAX_COMMENT_SIZE: Final = 65_535
 
@@ -36,6 +37,8 @@ UNKNOWN_PORT: Final = 9
 """The discard service: for frames whose protocol is not known."""
 
 SOURCE_PORT: Final = 49_152
+MAX_PORT: Final = 65_535
+IPV6_SIZE: Final = 16
 _SNAPLEN: Final = 262_144
 
 
@@ -87,13 +90,43 @@ class PcapngWriter:
 
 
 def _wrapped(row: dict[str, Any]) -> bytes:
-    here, there = _address(row["node"]), _address(row["peer"] or row["node"])
-    source, target = (there, here) if row["direction"] == Direction.IN else (here, there)
-    raw = row["raw"]
-    datagram = udp.UDP(sport=SOURCE_PORT, dport=PORTS.get(row["protocol"], UNKNOWN_PORT), data=raw)
+    is_in = row["direction"] == Direction.IN
+    port = PORTS.get(row["protocol"], UNKNOWN_PORT)
+    known = _endpoint(row["peer"])
+    if known is None:
+        there, here = _address(row["peer"] or row["node"]), _address(row["node"])
+        ports = SOURCE_PORT, port
+    else:
+        there, here = known[0], _address(row["node"], is_long=len(known[0]) == IPV6_SIZE)
+        ports = (known[1], port) if is_in else (port, known[1])
+    source, target = (there, here) if is_in else (here, there)
+    datagram = udp.UDP(sport=ports[0], dport=ports[1], data=row["raw"])
     datagram.ulen = len(datagram)
-    packet = ip.IP(src=source, dst=target, p=ip.IP_PROTO_UDP, data=datagram)
-    return bytes(ethernet.Ethernet(src=_hardware(source), dst=_hardware(target), data=packet))
+    packet = _packet(source, target, datagram)
+    kind = ethernet.ETH_TYPE_IP6 if len(source) == IPV6_SIZE else ethernet.ETH_TYPE_IP
+    ends = {"src": _hardware(source), "dst": _hardware(target)}
+    return bytes(ethernet.Ethernet(**ends, type=kind, data=packet))
+
+
+def _packet(source: bytes, target: bytes, datagram: udp.UDP) -> ip.IP | ip6.IP6:
+    if len(source) == IPV6_SIZE:
+        packet = ip6.IP6(src=source, dst=target, nxt=ip.IP_PROTO_UDP, data=datagram)
+        packet.plen = len(datagram)
+        packet.extension_hdrs = {}
+        return packet
+    return ip.IP(src=source, dst=target, p=ip.IP_PROTO_UDP, data=datagram)
+
+
+def _endpoint(peer: str | None) -> tuple[bytes, int] | None:
+    """Address and port of a peer that is called by them, as `192.0.2.1:4001` or `[::1]:4001`."""
+    host, _, port = (peer or "").rpartition(":")
+    try:
+        address = ip_address(host.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return None
+    if not (port.isdecimal() and port.isascii() and int(port) <= MAX_PORT):
+        return None
+    return address.packed, int(port)
 
 
 def _comment(row: dict[str, Any]) -> list[Any]:
@@ -106,11 +139,12 @@ def _comment(row: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _address(name: str) -> bytes:
-    """An IPv4 address of the private network 10.0.0.0/8."""
-    return bytes([10]) + sha256(name.encode()).digest()[:3]
+def _address(name: str, *, is_long: bool = False) -> bytes:
+    """An address of a private network: 10.0.0.0/8, or fd00::/8 where it is to be long."""
+    digest = sha256(name.encode()).digest()
+    return bytes([0xFD]) + digest[: IPV6_SIZE - 1] if is_long else bytes([10]) + digest[:3]
 
 
 def _hardware(address: bytes) -> bytes:
     """A locally administered Ethernet address."""
-    return b"\x02\x00" + address
+    return b"\x02\x00" + address[-4:]

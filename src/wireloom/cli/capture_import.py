@@ -1,16 +1,21 @@
 """`wireloom capture import`: frames from files of other tools."""
 
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final
+from tempfile import TemporaryFile
+from typing import BinaryIO, Final, cast
 
 import click
 from rich.console import Console
 from rich.progress import Progress
 
 from wireloom.capture.fanout import Fanout
+from wireloom.capture.importers.inputs import taken_off
 from wireloom.capture.importers.savefiles import (
     PCAP_MAGICS,
     PCAPNG_MAGIC,
@@ -18,15 +23,24 @@ from wireloom.capture.importers.savefiles import (
     take_pcapng,
 )
 from wireloom.capture.importers.traffic import Traffic
+from wireloom.capture.imports import Imports, key_of
 from wireloom.capture.jsonl import take_lines
 from wireloom.capture.record import Captured
-from wireloom.capture.refusal import Refusal
+from wireloom.capture.refusal import Refusal, UnreadableError
 from wireloom.capture.segment import quoted
 from wireloom.cli.data import captures, data_option
 from wireloom.wire.visible import visible
 
 MAX_TOLD: Final = 10
 """Refusals that are told one by one; all are counted."""
+
+STDIN: Final = Path("-")
+STDIN_NODE: Final = "stdin"
+BEGIN_SIZE: Final = 512
+"""Bytes that tell a file's format."""
+
+SUFFIXES: Final = (".gz", ".zst")
+"""What a compressed file's name ends with."""
 
 PROGRESS_STEP: Final = 1_000
 """Frames between two movements of the progress bar."""
@@ -70,7 +84,7 @@ class Tally:
     metavar="FILE...",
     nargs=-1,
     required=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True),
 )
 @data_option
 @click.option(
@@ -81,18 +95,29 @@ class Tally:
     show_default=True,
 )
 @click.option("--node", help="Who saw the packets of pcap and pcapng files [default: file's stem]")
-def import_(files: tuple[Path, ...], *, data: Path, format_: str, node: str | None) -> None:
-    """Take frames from pcap and pcapng FILEs, and from JSON lines.
+@click.option("--again", is_flag=True, help="Import also what was imported before.")
+def import_(
+    files: tuple[Path, ...], *, data: Path, format_: str, node: str | None, again: bool
+) -> None:
+    """Take frames from pcap and pcapng FILEs, and from JSON lines; `-` is standard input.
+
+    Files may be compressed with gzip or zstd. A file that was imported before is passed over.
 
     Exit status: 0 if all was taken but the traffic of other protocols, 1 if anything was refused or
     the disk does not take it, 2 for misuse.
     """
     folder = captures(data)
-    tally = Tally()
+    tally, imports = Tally(), Imports(folder)
     try:
         with Fanout(folder) as fanout:
             for path in files:
-                _import(path, format_, node, fanout, tally)
+                with _opened(path) as file:
+                    key = key_of(file, node)
+                    if again or not _is_known(path, imports.before(key)):
+                        _import(path, file, format_, node, fanout, tally)
+                        imports.add(key)
+        if any(tally.taken):
+            imports.save()
     except OSError as error:
         tally.tell()
         raise click.ClickException(
@@ -102,15 +127,46 @@ def import_(files: tuple[Path, ...], *, data: Path, format_: str, node: str | No
     sys.exit(1 if tally.refused else 0)
 
 
-def _import(path: Path, format_: str, node: str | None, fanout: Fanout, tally: Tally) -> None:
-    with path.open("rb") as file, _progress() as progress:
-        task = progress.add_task(path.name, total=path.stat().st_size)
-        for count, item in enumerate(_items(path, file, format_, node)):
+def _is_known(path: Path, before: str | None) -> bool:
+    if before is not None:
+        said = f"{path}: imported before on {before}; use --again to import it once more"
+        click.echo(visible(said), err=True)
+    return before is not None
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """A file that can be read twice: standard input is kept until its end."""
+    if path != STDIN:
+        with path.open("rb") as file:
+            yield file
+        return
+    with TemporaryFile() as kept:
+        shutil.copyfileobj(sys.stdin.buffer, kept)
+        yield cast("BinaryIO", kept)
+
+
+def _import(
+    path: Path, file: BinaryIO, format_: str, node: str | None, fanout: Fanout, tally: Tally
+) -> None:
+    with _progress() as progress:
+        task = progress.add_task(path.name, total=file.seek(0, 2))
+        file.seek(0)
+        for count, item in enumerate(_readable(_items(path, taken_off(file), format_, node))):
             tally.note(path, item)
             if isinstance(item, Captured):
                 fanout.append(item)
             if count % PROGRESS_STEP == 0:
                 progress.update(task, completed=file.tell())
+
+
+def _readable(items: Iterator[Captured | Refusal]) -> Iterator[Captured | Refusal]:
+    """The items up to where the file cannot be read on."""
+    try:
+        yield from items
+    except UnreadableError as error:
+        reason, _, detail = str(error).partition(": ")
+        yield Refusal("compressed file", reason, detail or "the rest is lost")
 
 
 def _progress() -> Progress:
@@ -123,16 +179,16 @@ def _items(
 ) -> Iterator[Captured | Refusal]:
     kind = _detected(file) if format_ == "auto" else format_
     if kind == "jsonl":
-        return take_lines(file)
-    if kind is None:
-        return iter([Refusal("file header", "neither pcap nor pcapng nor JSON lines")])
-    packets = take_pcap(file) if kind == "pcap" else take_pcapng(file)
-    return Traffic(_named(path, node)).take(packets)
+        yield from take_lines(file)
+    elif kind is None:
+        yield Refusal("file header", "neither pcap nor pcapng nor JSON lines")
+    else:
+        packets = take_pcap(file) if kind == "pcap" else take_pcapng(file)
+        yield from Traffic(_named(path, node)).take(packets)
 
 
 def _detected(file: BinaryIO) -> str | None:
-    begin = file.read(512)
-    file.seek(0)
+    begin = cast("BufferedReader", file).peek(BEGIN_SIZE)
     if begin[:4] in PCAP_MAGICS:
         return "pcap"
     if begin.startswith(PCAPNG_MAGIC):
@@ -141,7 +197,8 @@ def _detected(file: BinaryIO) -> str | None:
 
 
 def _named(path: Path, node: str | None) -> str:
-    name = path.stem if node is None else node
+    whole = path.with_suffix("") if path.suffix in SUFFIXES else path
+    name = (STDIN_NODE if path == STDIN else whole.stem) if node is None else node
     try:
         quoted(name)
     except ValueError as error:
