@@ -1,11 +1,19 @@
 """Where fields lie, in JSON and in MessagePack."""
 
+import msgspec
 import pytest
 
 from protocols.signalhub.documents import frame
 from protocols.signalhub.samples import SAMPLES
 from wireloom.protocols.signalhub import codec
-from wireloom.protocols.signalhub.layout import is_json, is_msgpack, offset_of, plain_path, spans
+from wireloom.protocols.signalhub.layout import (
+    is_json,
+    is_msgpack,
+    offset_of,
+    openings,
+    plain_path,
+    spans,
+)
 from wireloom.protocols.signalhub.messages import Application, Send
 from wireloom.wire.plain import to_plain
 
@@ -111,3 +119,10 @@ def test_the_first_byte_tells_the_encodings_apart() -> None:
     assert is_msgpack(b"\xde\0\0")
     assert not is_msgpack(b"\x90")
     assert not is_msgpack(b"")
+
+
+def test_openings_are_no_fewer_than_lists_and_objects() -> None:
+    fields = {"a": [[], {}], "b": "[é"}
+    assert openings(msgspec.json.encode(fields)) == 5
+    assert openings(msgspec.msgpack.encode(fields)) == 4
+    assert openings(msgspec.msgpack.encode({"a": [0] * 20, "b": "Ü"})) == 3

@@ -1,7 +1,7 @@
 """What every frame goes through before its type is looked at, as transcripts."""
 
 import random
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from protocols.signalhub.samples import SAMPLES
 from protocols.signalhub.transcript import BEGIN_MS, SECRET, Client, Transcript, note
 from wireloom.protocols.signalhub import codec
+from wireloom.protocols.signalhub.intake import Intake
 from wireloom.protocols.signalhub.messages import TYPES
 from wireloom.protocols.signalhub.session import HubSession
 from wireloom.protocols.signalhub.settings import HubSettings, Rate
@@ -215,13 +216,63 @@ def test_faults_are_answered_and_too_many_of_them_end_the_connection() -> None:
 
 
 def test_faults_before_the_connect_end_the_connection_too() -> None:
-    hub = Transcript(fault_rate=Rate(1, 60_000))
+    hub = Transcript()
     ada = hub.stranger(ADA)
-    for _ in range(2):
+    for _ in range(5):
+        assert ada.closed is None
         ada.says("hub:heartbeat", {"timestamp": 1})
-        ada.hears("hub:unauthorized")
-    assert ada.closed == (1008, "too many faults")
+        ada.hears("hub:unauthorized", payload__action="hub:heartbeat")
+        hub.concludes("rejected", "unauthenticated")
+    assert ada.closed == (1008, "no hub:connect")
+
+
+def test_a_stranger_may_connect_with_its_last_frame_and_not_after_it() -> None:
+    hub = Transcript()
+    for attempts in (4, 5):
+        ada = hub.stranger(ADA, packed=False)
+        for _ in range(attempts):
+            ada.sends(b'{"type":"hub:connect"')
+            ada.hears("hub:error", payload__details__reason="invalid_message")
+        if attempts == 4:
+            ada.connects()
+            ada.hears("hub:connected")
+        else:
+            assert ada.closed == (1008, "no hub:connect")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"a":' * 10_000,
+        b'{"type":"hub:connect","x":[' + b"[]," * 10_000 + b"0]}",
+        b"\x82\xa4type\xabhub:connect\xa1x\xdd\x00\x00\x27\x10" + b"\x90" * 10_000,
+        b"x" * 60_000,
+    ],
+)
+def test_what_a_stranger_says_is_not_parsed_unless_it_may_be_a_connect(
+    raw: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def parsed(*_: object) -> NoReturn:
+        raise AssertionError("it was parsed")
+
+    hub = Transcript()
+    ada = hub.stranger(ADA, packed=raw[0] == 0x82)
+    monkeypatch.setattr(Intake, "take", parsed)
+    ada.sends(raw)
+    ada.hears("hub:unauthorized")
     hub.concludes("rejected", "unauthenticated")
+
+
+def test_a_large_frame_of_a_stranger_is_refused_where_the_link_lets_it_pass() -> None:
+    session = HubSession(HubSettings(secret=SECRET), "boot")
+    session.handle(Opened(1, "x"), BEGIN_MS)
+    known = b"0a1b2c3d-0000-4000-8000-000000000001"
+    raw = b'{"type":"hub:connect","id":"%b"' % known + b" " * 65_536
+    answer, conclude = session.handle(FrameReceived(1, raw, True), BEGIN_MS)
+    assert conclude == Conclude(Outcome.REJECTED, Reason.TOO_LARGE)
+    assert isinstance(answer, Send)
+    assert known in answer.raw
+    assert b'"maxSize":65536' in answer.raw
 
 
 def test_a_client_that_sends_too_much_is_told_when_to_go_on() -> None:

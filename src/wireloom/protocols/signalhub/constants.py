@@ -104,6 +104,12 @@ CONNECT_TTL_MS: Final = 5_000
 REQUEST_TTL_MS: Final = 5_000
 """The `ttl` of register, discover, list_actors, renew, subscribe and queue_stats (R10)."""
 
+MAX_STRANGER_FRAMES: Final = 5
+MAX_STRANGER_SIZE: Final = 65_536
+MAX_STRANGER_PARTS: Final = 1_024
+"""How many frames, how large ones and with how many lists and objects, a client may send before it
+has said who it is: a connect has four, and with the longest token a few kilobytes (R55)."""
+
 SEND_TTL_MS: Final = 30_000
 """The `ttl` of a send: how long delivery may take (R10)."""
 

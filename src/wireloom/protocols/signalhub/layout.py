@@ -15,6 +15,8 @@ from wireloom.wire.errors import WireError
 from wireloom.wire.message import Message
 
 _BLANK: Final = b" \t\r\n"
+_OPENINGS: Final = b"[{"
+_PACKED_OPENINGS: Final = bytes((*range(0x80, 0xA0), *range(0xDC, 0xE0)))
 _MAX_SEARCHED_SIZE: Final = 16_384
 """Larger frames are refused without an offset: a refusal must stay cheap."""
 
@@ -27,6 +29,12 @@ def is_json(raw: bytes) -> bool:
 def is_msgpack(raw: bytes) -> bool:
     """Whether a frame is a MessagePack map, by its first byte (R14)."""
     return bool(raw) and is_map(raw[0])
+
+
+def openings(raw: bytes) -> int:
+    """How many lists and objects a frame may have: bytes with which one begins, text included."""
+    begins = _PACKED_OPENINGS if is_msgpack(raw) else _OPENINGS
+    return len(raw) - len(raw.translate(None, begins))
 
 
 def spans(raw: bytes) -> list[Span]:

@@ -82,6 +82,7 @@ class Connection:
         "text",
         "to",
         "token",
+        "tries",
     )
 
     def __init__(self, event: Opened, settings: HubSettings, name: str, now_ms: int) -> None:
@@ -96,6 +97,8 @@ class Connection:
         self.ends_ms: int | None = None
         """When its token ends."""
         self.paused = False
+        self.tries = 0
+        """Frames that came before it had said who it is."""
         self.bucket = Bucket(settings.line_rate)
         self.faults = Bucket(settings.fault_rate)
         self.allowance = Allowance(settings)

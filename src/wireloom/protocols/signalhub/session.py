@@ -15,6 +15,9 @@ from typing import Any, Final
 
 from wireloom.protocols.signalhub import codec, layout
 from wireloom.protocols.signalhub.constants import (
+    MAX_STRANGER_FRAMES,
+    MAX_STRANGER_PARTS,
+    MAX_STRANGER_SIZE,
     REPLAY_WINDOW_MS,
     CloseCode,
     Detail,
@@ -34,7 +37,7 @@ from wireloom.protocols.signalhub.envelope import SharedMessage
 from wireloom.protocols.signalhub.fanout import Fanout
 from wireloom.protocols.signalhub.intake import Intake, KnownPublish, KnownSend
 from wireloom.protocols.signalhub.integrity import check_fresh
-from wireloom.protocols.signalhub.lifecycle import QueueStatsResponsePayload
+from wireloom.protocols.signalhub.lifecycle import QueueStatsResponsePayload, UnauthorizedPayload
 from wireloom.protocols.signalhub.messages import (
     TYPES,
     Broadcast,
@@ -50,6 +53,7 @@ from wireloom.protocols.signalhub.messages import (
     Renew,
     Send,
     Subscribe,
+    Unauthorized,
     Unregister,
     Unsubscribe,
 )
@@ -88,8 +92,11 @@ Handler = Callable[[Connection, Any], Conclude]
 
 _UUID: Final = rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 _CLAIMED_ID: Final = re.compile(rb'(?:"id"[ \t\r\n]*:[ \t\r\n]*"|\xa2id\xd9\x24)(' + _UUID + rb")")
+_CLAIMED_TYPE: Final = re.compile(
+    rb'(?:"type"[ \t\r\n]*:[ \t\r\n]*"|\xa4type[\xa0-\xbf])(hub:[a-z_]{1,27})'
+)
 _SEARCHED_SIZE: Final = 1_024
-"""Bytes of a frame that cannot be read in which its id is looked for."""
+"""Bytes of a frame that is not read in which its id and type are looked for."""
 
 _TAKEN: Final[list[type[Message]]] = [*TYPES.values(), KnownSend, KnownPublish]
 _NAMES: Final = {cls: str(cls.__struct_config__.tag) for cls in _TAKEN}
@@ -97,6 +104,7 @@ _ENDED: Final = State.ENDED
 _OPENED: Final = State.OPENED
 """Named once: the interpreter looks up a member of an enum slowly."""
 
+_CONNECT: Final = str(Connect.__struct_config__.tag).encode()
 _NO_ID: Final = "00000000-0000-0000-0000-000000000000"
 _TIMELESS: Final = frozenset({Heartbeat, Disconnect})
 """Messages of which the clock does not matter: one of them measures it (R45)."""
@@ -202,24 +210,44 @@ class HubSession:
         if connection is None or connection.state is _ENDED:
             return Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED)
         connection.heard_ms = desk.now_ms
-        is_new = connection.state is _OPENED
-        if is_new:
-            packed = not event.text and layout.is_msgpack(raw)
-            connection.speak(PACKED if packed else JSON)
+        if connection.state is _OPENED:
+            return self._meet(connection, event)
         if len(raw) > desk.settings.max_message_size:
             return self._too_large(connection, raw)
         try:
             message: Any = self._intake.take(raw, connection.actor.names)
         except WireError as error:
             return self._undecodable(connection, raw, error)
-        if is_new:
-            conclusion = self._connect(connection, message)
-        else:
-            conclusion = self._dispatch(connection, message)
-        if conclusion.type is not None:
-            return conclusion
-        name = _NAMES.get(type(message))
-        return Conclude(conclusion.outcome, conclusion.reason, conclusion.peer, name)
+        return _named(self._dispatch(connection, message), message)
+
+    def _meet(self, connection: Connection, event: FrameReceived) -> Conclude:
+        """Takes a frame of a stranger: one that may be a connect, and few of them (R55)."""
+        packed = not event.text and layout.is_msgpack(event.raw)
+        connection.speak(PACKED if packed else JSON)
+        connection.tries += 1
+        conclusion = self._doubt(connection, event.raw) or self._read(connection, event.raw)
+        if connection.state is _OPENED and connection.tries >= MAX_STRANGER_FRAMES:
+            self._reception.shut(connection, "no hub:connect", CloseCode.POLICY)
+        return conclusion
+
+    def _doubt(self, connection: Connection, raw: bytes) -> Conclude | None:
+        """Refuses a frame that cannot be a connect, without parsing it."""
+        desk, answers = self._desk, _claimed(_CLAIMED_ID, raw) or _NO_ID
+        if len(raw) > MAX_STRANGER_SIZE:
+            return desk.too_large(connection, len(raw), answers, limit=MAX_STRANGER_SIZE)
+        if _CONNECT in raw and layout.openings(raw) <= MAX_STRANGER_PARTS:
+            return None
+        action = _claimed(_CLAIMED_TYPE, raw) or "connect"
+        payload = UnauthorizedPayload(action=action, reason="hub:connect comes first")
+        desk.tell(connection, Unauthorized, payload, answers=answers)
+        return desk.refused(connection, Reason.UNAUTHENTICATED)
+
+    def _read(self, connection: Connection, raw: bytes) -> Conclude:
+        try:
+            message: Any = self._intake.take(raw, connection.actor.names)
+        except WireError as error:
+            return self._undecodable(connection, raw, error)
+        return _named(self._connect(connection, message), message)
 
     def _refuse(self, event: FrameRefused) -> Conclude:
         """Says how large a frame is that the link did not read (R8)."""
@@ -229,14 +257,13 @@ class HubSession:
         if connection.state is _OPENED:
             packed = not event.text and layout.is_msgpack(event.head)
             connection.speak(PACKED if packed else JSON)
-        answers = _claimed_id(event.head) or _NO_ID
+        answers = _claimed(_CLAIMED_ID, event.head) or _NO_ID
         return self._desk.too_large(connection, event.size, answers, limit=event.limit)
 
     def _connect(self, connection: Connection, message: SharedMessage) -> Conclude:
         """Takes nothing but a connect from a client that has not said who it is."""
         if type(message) is not Connect:
             self._desk.forbid(connection, message, type_of(message), "hub:connect comes first")
-            self._count_fault(connection)
             return self._desk.refused(connection, Reason.UNAUTHENTICATED)
         return self._late(connection, message) or self._reception.handle_connect(
             connection, message
@@ -309,7 +336,7 @@ class HubSession:
             connection,
             ErrorCode.INTERNAL_ERROR,
             error.detail,
-            answers=_claimed_id(raw),
+            answers=_claimed(_CLAIMED_ID, raw),
             retryable=False,
             reason=Detail.UNKNOWN_TYPE if unknown else Detail.INVALID_MESSAGE,
             offset=error.offset,
@@ -319,7 +346,7 @@ class HubSession:
         return refused
 
     def _too_large(self, connection: Connection, raw: bytes) -> Conclude:
-        refused = self._desk.too_large(connection, len(raw), _claimed_id(raw) or _NO_ID)
+        refused = self._desk.too_large(connection, len(raw), _claimed(_CLAIMED_ID, raw) or _NO_ID)
         self._count_fault(connection)
         return refused
 
@@ -341,7 +368,15 @@ class HubSession:
         return connection.accepted
 
 
-def _claimed_id(raw: bytes) -> str | None:
-    """The id of a frame that cannot be read, as far as it can be seen (R50)."""
-    found = _CLAIMED_ID.search(raw, 0, _SEARCHED_SIZE)
+def _named(conclusion: Conclude, message: Message) -> Conclude:
+    """A conclusion that tells the type of the message, for the counters."""
+    if conclusion.type is not None:
+        return conclusion
+    name = _NAMES.get(type(message))
+    return Conclude(conclusion.outcome, conclusion.reason, conclusion.peer, name)
+
+
+def _claimed(pattern: re.Pattern[bytes], raw: bytes) -> str | None:
+    """What a frame that was not read says of itself, as far as it can be seen (R50)."""
+    found = pattern.search(raw, 0, _SEARCHED_SIZE)
     return found[1].decode() if found else None
