@@ -92,9 +92,10 @@ class Lake:
             root = Root(place)
             self.names = [name for name in _names(root) if self._add(root, name)]
         except (OSError, ValueError, DeltaError) as error:
-            raise LakeError(f"{place} cannot be read: {error}") from None
+            raise LakeError(visible(f"{place} cannot be read: {error}")) from None
         if not self.names:
-            raise LakeError(f"{place} holds no tables. Make them: wireloom pipeline run")
+            shown = visible(str(place))
+            raise LakeError(f"{shown} holds no tables. Make them: wireloom pipeline run")
         self._db.execute(f"SET allowed_paths = {_list(self._files)}")
         for name, value in _SETTINGS.items():
             self._db.execute(f"SET {name} = {value}")

@@ -113,7 +113,7 @@ def listen(*, count: int | None, **options: Any) -> None:
     """Print each message to you, until you press Ctrl-C."""
 
     async def work(broker: CthunClient) -> None:
-        click.echo(f"{broker.uri} is associated at {options['url']}", err=True)
+        click.echo(visible(f"{broker.uri} is associated at {options['url']}"), err=True)
         show = _as_json if options["as_json"] else _as_line
         await show_all(broker.messages, broker.failures, show, count)
 

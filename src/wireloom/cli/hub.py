@@ -287,7 +287,7 @@ def _print(document: Any, line: str, options: dict[str, Any]) -> None:
 
 def _note(text: str) -> None:
     """Says something that is no result."""
-    click.echo(text, err=True)
+    click.echo(visible(text), err=True)
 
 
 def _token(path: Path | None) -> str | None:
