@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from live.clients.processes import free_port
+from live.certificates import Authority
+from live.clients.processes import free_port, serving
 from wireloom.wire.outcome import Reason
 
 ROOT = Path(__file__).parents[1]
@@ -162,3 +163,64 @@ def test_the_pages_name_every_reason_and_the_states_in_one_order() -> None:
     readme = (ROOT / "README.md").read_text()
     assert "delivered + expired + rejected + cancelled + in flight + lost" in readme
     assert "delivered, expired, rejected, cancelled, in flight, lost" in readme
+
+
+CLIENTS = "docs/clients.md"
+
+
+def ran(program: str, folder: Path) -> list[str]:
+    """What a Python program prints, line by line."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_the_programs_on_the_page_about_clients_run_as_printed(tmp_path: Path) -> None:
+    at_hub, at_broker = blocks(CLIENTS, "python")
+    authority = Authority(tmp_path)
+    certificate, key = authority.issue("server")
+    authority.issue("one.example.com")
+    env = {
+        **os.environ,
+        "WIRELOOM_CTHUN_TLS_CERTIFICATE": str(certificate),
+        "WIRELOOM_CTHUN_TLS_KEY": str(key),
+        "WIRELOOM_CTHUN_TLS_CLIENT_AUTHORITY": str(authority.path),
+    }
+    with serving(tmp_path, env=env) as process:
+        assert ran(at_hub.replace("ws://127.0.0.1:8787/hub", process.hub), tmp_path) == [
+            "delivered",
+            "@(shop/orders) stock:reserve {'item': 7}",
+            "{'item': 7, 'left': 2}",
+        ]
+        broker = at_broker.replace("wss://broker.example.com:8142/cthun", process.broker)
+        assert ran(broker, tmp_path) == [
+            "('cth://one.example.com/agent',)",
+            "cth://one.example.com/agent b'hello'",
+        ]
+
+
+def test_the_commands_on_the_page_about_clients_are_commands(tmp_path: Path) -> None:
+    (tmp_path / "jwt.secret").write_text("s" * 32)
+    (tmp_path / "jwt.secret").chmod(0o600)
+    hub = [line for line in commands(CLIENTS) if line.startswith("wireloom hub")]
+    (token,) = [line for line in hub if " token " in line]
+    typed([token, "test -s bob.token"], tmp_path)
+    with serving(tmp_path) as process:
+        listens = [line for line in hub if " connect" in line or " subscribe" in line]
+        others = [line for line in hub if line not in listens and line != token]
+        started = [f"timeout 30 {line} > heard-{n} &" for n, line in enumerate(listens)]
+        ready = "until wireloom hub discover '@(desk/bob)' | grep -q bob; do sleep 0.2; done"
+        out = typed(
+            [*started, ready, *others, "kill %1 %2; wait || true"],
+            tmp_path,
+            WIRELOOM_HUB_URL=process.hub,
+        )
+    assert out.splitlines()[0] == "delivered"
+    assert "@(desk/bob)  receive" in out
