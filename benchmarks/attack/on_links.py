@@ -1,5 +1,6 @@
 """Attacks by whoever reaches a port."""
 
+import os
 import socket
 from contextlib import suppress
 from time import sleep
@@ -97,7 +98,8 @@ def no_files_left(victim: Victim) -> None:
 def full_quota(victim: Victim) -> None:
     """Frames as large as they may be, again and again: the capture log has a quota."""
     lines = [Hub(victim.hub, ATTACKER).connected(f"@(attack/q{n})") for n in range(20)]
-    body = {"topic": "nobody", "message": {"type": "t", "payload": "x" * 500_000}}
+    noise = os.urandom(250_000).hex()  # what can be compressed hardly fills a disk
+    body = {"topic": "nobody", "message": {"type": "t", "payload": noise}}
     for turn, _ in enumerate(lasting()):
         address = f"@(attack/q{turn % 20})"
         frame = hub_message("hub:publish", address, body, pattern="tell")

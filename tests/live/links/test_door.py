@@ -1,11 +1,16 @@
 """Who is let in, on real sockets."""
 
+import asyncio
 import errno
+import resource
 import socket
 import struct
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -170,3 +175,45 @@ def test_strangers_do_not_use_up_the_connections_of_those_who_are_known(tmp_path
         await until(lambda: len(server.session.seen(Opened)) == 5)
 
     serve(tmp_path, test, max_strangers=6, is_open=False)
+
+
+CROWD = """
+import socket, sys
+sys.stdin.readline()
+held = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(100)]
+print("there", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_running_out_of_files_neither_spins_nor_ends_it(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    told: list[str] = []
+
+    async def test(server: Server) -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: told.append(context["message"]))
+        crowd = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", CROWD, str(server.port), stdin=PIPE, stdout=PIPE
+        )
+        assert crowd.stdin is not None
+        assert crowd.stdout is not None
+        few = len(list(Path("/proc/self/fd").iterdir())) + 10
+        resource.setrlimit(resource.RLIMIT_NOFILE, (few, before[1]))
+        crowd.stdin.write(b"\n")
+        await crowd.stdout.readline()
+        await until(lambda: told)
+        begun = process_time()
+        await asyncio.sleep(1.5)
+        assert process_time() - begun < 1
+        assert len(told) <= 4
+        crowd.stdin.write(b"\n")
+        await crowd.wait()
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        await server.connect()
+
+    try:
+        serve(tmp_path, test)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert set(told) == {"socket.accept() out of system resource"}
