@@ -7,7 +7,9 @@ With --check nothing is written; the exit status says whether the docs are up to
 
 import json
 import os
+import re
 import sys
+from enum import Enum, Flag
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +21,7 @@ from wireloom.cli.inspect import draw
 from wireloom.cli.main import wireloom
 from wireloom.pipeline.catalogue import all_tables
 from wireloom.registry import NAMES, protocol
-from wireloom.wire.declared import declared, parts
+from wireloom.wire.declared import declared, enums, parts
 from wireloom.wire.message import Message
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
@@ -98,14 +100,29 @@ def message_tables(name: str) -> str:
         if part not in shown:
             shown.append(part)
             blocks.append(table(part.__name__, part))
+    kinds = dict.fromkeys(kind for cls in shown for kind in enums(cls))
+    blocks += [enum_table(kind) for kind in kinds]
     return "\n".join(blocks)
+
+
+def enum_table(kind: type[Enum]) -> str:
+    """One enum as a heading, a sentence and its values."""
+    about = " ".join((kind.__doc__ or "").split())
+    rows = [f"| {_value(member)} | `{member.name}` |" for member in kind]
+    lines = [f"### {kind.__name__}", "", about, "", "| value | name |", "|---|---|", *rows, ""]
+    return "\n".join(lines)
+
+
+def _value(member: Enum) -> str:
+    """What stands on the wire: bits in hex."""
+    return f"`{member.value:#04x}`" if isinstance(member, Flag) else f"`{member.value}`"
 
 
 def table(title: str, cls: type[Message]) -> str:
     """One message class as a heading, a sentence and a table."""
     about = " ".join((cls.__doc__ or "").split())
     rows = [
-        f"| `{field.name}` | {field.type.replace('|', '&#124;')} | {field.size} | {field.meaning} |"
+        f"| `{field.name}` | {_linked(field.type, cls)} | {field.size} | {field.meaning} |"
         for field in declared(cls)
     ]
     lines = [f"### {title}", "", about, ""]
@@ -114,6 +131,15 @@ def table(title: str, cls: type[Message]) -> str:
     else:
         lines += ["No fields.", ""]
     return "\n".join(lines)
+
+
+def _linked(type_: str, cls: type[Message]) -> str:
+    """A type, with a link to the values of an enum."""
+    type_ = type_.replace("|", "&#124;")
+    for kind in enums(cls):
+        name = kind.__name__
+        type_ = re.sub(rf"\bof {name}\b", f"of [{name}](#{name.lower()})", type_)
+    return type_
 
 
 def tables_page() -> str:
@@ -164,9 +190,18 @@ def cli_page() -> str:
     blocks = ["# The command line", "", "Written by `make docs` from the commands themselves.", ""]
     blocks += [COMMON_RULES]
     for names, command in [(("wireloom",), wireloom), *commands(wireloom, context, ("wireloom",))]:
+        check_described(" ".join(names), command)
         sub = click.Context(command, info_name=" ".join(names), **wireloom.context_settings)
         blocks += [f"## {' '.join(names)}", "", "```", command.get_help(sub), "```", ""]
     return "\n".join(blocks)
+
+
+def check_described(name: str, command: click.Command) -> None:
+    """Refuses a command, or an option of it, that nobody explains."""
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    silent = [one.opts[0] for one in options if not one.help]
+    if not command.help or silent:
+        raise SystemExit(f"{name}: no help for {', '.join(silent) or 'the command'}")
 
 
 def commands(

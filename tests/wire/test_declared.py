@@ -1,11 +1,11 @@
 """What a message class says of itself."""
 
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from wireloom.wire.declared import Declared, classes_of, declared, parts, type_text
+from wireloom.wire.declared import Declared, classes_of, declared, enums, parts, type_text
 from wireloom.wire.fields import U8, Bytes32
 from wireloom.wire.message import Message
 
@@ -17,6 +17,16 @@ class Kind(IntEnum):
 class Leaf(Message, frozen=True, kw_only=True):
     n: U8
     """A number."""
+
+
+class Bits(IntFlag):
+    ON = 1
+
+
+class Painted(Message, frozen=True, kw_only=True):
+    kind: Kind | None
+    kinds: tuple[Kind, ...]
+    bits: Bits
 
 
 class Branch(Message, frozen=True, kw_only=True):
@@ -65,6 +75,11 @@ def test_the_classes_of_one_field() -> None:
     assert classes_of(Tree, "key") == classes_of(Tree, "from") == classes_of(Tree, "none") == []
 
 
+def test_the_enums_of_a_class() -> None:
+    assert enums(Painted) == [Kind, Bits]
+    assert enums(Tree) == []
+
+
 def test_types_in_words() -> None:
     assert type_text(Annotated[int, msgspec.Meta(ge=0)]) == "integer"
     assert type_text(Literal["tell", "ask"]) == "`tell` or `ask`"
@@ -72,4 +87,5 @@ def test_types_in_words() -> None:
     assert type_text(str | None | msgspec.UnsetType) == "text, optional"
     assert type_text(dict[str, Any]) == "map"
     assert type_text(Kind) == "one of Kind"
+    assert type_text(Bits) == "any of Bits"
     assert type_text(list[Any]) == "list of any"

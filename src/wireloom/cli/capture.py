@@ -60,7 +60,14 @@ def cat(data: Path, *, nodes: tuple[str, ...], first: int | None, last: int | No
 @command.command("tail")
 @data_option
 @nodes_option
-@click.option("-n", "count", type=click.IntRange(min=0), default=10, show_default=True)
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="How many frames.",
+)
 @click.option("--follow", is_flag=True, help="Go on with frames as they come.")
 def tail(data: Path, *, nodes: tuple[str, ...], count: int, follow: bool) -> None:
     """Print the frames that were captured last, by time, as JSON lines.

@@ -42,6 +42,7 @@ class Key(click.ParamType[bytes]):
     type=click.Choice(["jsonl", "pcapng"]),
     default="jsonl",
     show_default=True,
+    help="JSON lines, or packets for tools that read pcapng.",
 )
 @click.option("--pseudonyms", "key", type=Key(), help="Replace names by HMACs under this key.")
 @click.option(

@@ -93,6 +93,7 @@ class Tally:
     type=click.Choice(["auto", "pcap", "pcapng", "jsonl"]),
     default="auto",
     show_default=True,
+    help="What FILES are; auto looks at how each begins.",
 )
 @click.option("--node", help="Who saw the packets of pcap and pcapng files [default: file's stem]")
 @click.option("--again", is_flag=True, help="Import also what was imported before.")

@@ -79,7 +79,14 @@ _text = click.option("--text", "is_text", is_flag=True, help="PAYLOAD is text as
 
 
 @command.command()
-@click.option("--capability", "capabilities", multiple=True, default=("receive",))
+@click.option(
+    "--capability",
+    "capabilities",
+    multiple=True,
+    default=("receive",),
+    show_default=True,
+    help="What others read of the actor when they discover it; repeatable.",
+)
 @count_option
 @_options
 def connect(*, capabilities: tuple[str, ...], count: int | None, **options: Any) -> None:

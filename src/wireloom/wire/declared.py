@@ -7,13 +7,25 @@ import ast
 import inspect
 import textwrap
 import types
-from enum import Enum
+from enum import Enum, Flag
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
 
 from wireloom.wire.message import Message
+
+T = TypeVar("T")
 
 
 class Declared(NamedTuple):
@@ -49,7 +61,7 @@ def parts(cls: type[Message]) -> list[type[Message]]:
     """The message classes that the fields of `cls` are made of, in order, each once."""
     found: dict[type[Message], None] = {}
     for hint in get_type_hints(cls, include_extras=True).values():
-        for part in _classes(hint):
+        for part in _kinds(hint, Message):
             if part not in found and part is not cls:
                 found[part] = None
                 found.update(dict.fromkeys(parts(part)))
@@ -59,7 +71,13 @@ def parts(cls: type[Message]) -> list[type[Message]]:
 def classes_of(cls: type[Message], name: str) -> list[type[Message]]:
     """The message classes that the field `name` of `cls` may be of, by itself or in a list."""
     hints = get_type_hints(cls, include_extras=True)
-    return _classes(hints.get(name, hints.get(f"{name}_")))
+    return _kinds(hints.get(name, hints.get(f"{name}_")), Message)
+
+
+def enums(cls: type[Message]) -> list[type[Enum]]:
+    """The enums that the fields of `cls` are of, in order, each once."""
+    hints = get_type_hints(cls, include_extras=True).values()
+    return list(dict.fromkeys(kind for hint in hints for kind in _kinds(hint, Enum)))
 
 
 def type_text(hint: Any) -> str:
@@ -82,7 +100,7 @@ def type_text(hint: Any) -> str:
 
 def _class_text(hint: Any) -> str:
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return f"one of {hint.__name__}"
+        return f"{'any' if issubclass(hint, Flag) else 'one'} of {hint.__name__}"
     return str(hint.__name__)
 
 
@@ -96,10 +114,11 @@ def _size(hint: Any) -> str:
     return ""
 
 
-def _classes(hint: Any) -> list[type[Message]]:
-    if isinstance(hint, type) and issubclass(hint, Message):
+def _kinds(hint: Any, base: type[T]) -> list[type[T]]:
+    """The classes below `base` that a type is made of."""
+    if isinstance(hint, type) and issubclass(hint, base):
         return [hint]
-    return [cls for arg in get_args(hint) for cls in _classes(arg)]
+    return [kind for arg in get_args(hint) for kind in _kinds(arg, base)]
 
 
 @cache
