@@ -44,3 +44,20 @@ def test_thresholds_are_the_specifications() -> None:
     assert (plain.pause_threshold, plain.resume_threshold) == (1_000, 500)
     assert (plain.heartbeat_interval_ms, plain.connect_ms) == (25_000, 5_000)
     assert (plain.max_actors, plain.sync_broadcast_max) == (50_000, 100)
+
+
+@pytest.mark.parametrize(
+    ("limits", "sentence"),
+    [
+        ({"resume_threshold": 1_000}, "resume_threshold must be less than pause_threshold"),
+        ({"pause_threshold": 10_000}, "pause_threshold must be less than cut_threshold"),
+        ({"cut_size": 4_194_304}, "pause_size must be less than cut_size"),
+        ({"silence_ms": 25_000}, "heartbeat_interval_ms must be less than silence_ms"),
+        ({"max_message_size": 1_048_577}, "max_message_size is 1048576 bytes at most"),
+    ],
+)
+def test_settings_that_cannot_work_together_are_refused(
+    limits: dict[str, int], sentence: str
+) -> None:
+    with pytest.raises(msgspec.ValidationError, match=sentence):
+        msgspec.convert({"secret": b"s" * 16, **limits}, HubSettings)

@@ -1,6 +1,7 @@
 """Messages to many: to the subscribers of a topic, or to all registered actors."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -37,6 +38,7 @@ from wireloom.protocols.signalhub.slices import (
 from wireloom.protocols.signalhub.topics import Topics, forget, store, subscription_id
 from wireloom.wire.session import Conclude
 
+_connection: Final = attrgetter("owner.connection")
 _HEAD_SIZE: Final = 128
 """Bytes of a frame for one of many before its sender, and of an address of the usual length."""
 
@@ -170,8 +172,8 @@ class Fanout:
             return delivered, 0, job.count - delivered
         if not self.slices.offer([job]):
             return None
-        reachable = sum(one.owner.connection is not None for one in targets)
-        return 0, reachable, job.count - reachable
+        absent = list(map(_connection, targets)).count(None)
+        return 0, job.count - absent, absent
 
     def _acknowledge(
         self, connection: Connection, message: Broadcast, counts: tuple[int, int, int]

@@ -1,6 +1,6 @@
 """What may be set about a hub: every limit and every time, with the specification's defaults."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
@@ -9,6 +9,15 @@ from wireloom.protocols.signalhub import constants
 from wireloom.wire.message import Message
 
 Limit = Annotated[int, Meta(ge=1)]
+
+_RISING: Final = (
+    ("resume_threshold", "pause_threshold"),
+    ("pause_threshold", "cut_threshold"),
+    ("pause_size", "cut_size"),
+    ("heartbeat_interval_ms", "silence_ms"),
+)
+"""Pairs of settings of which the first must be less: a client is paused before it is cut off, and
+resumed when less waits for it; its heartbeats keep it alive."""
 
 
 class Rate(msgspec.Struct, frozen=True):
@@ -96,6 +105,15 @@ class HubSettings(Message, frozen=True, kw_only=True):
     """Frames on one connection that are no message, or not its to send; more end it (R37)."""
 
     def __post_init__(self) -> None:
-        """Refuses a secret that could be guessed."""
+        """Refuses what could be guessed, and values that cannot work together.
+
+        Raises:
+            ValueError: If there are any.
+        """
         if len(self.secret) < constants.MIN_SECRET_SIZE:
             raise ValueError(f"a secret has {constants.MIN_SECRET_SIZE} bytes or more")
+        if self.max_message_size > constants.MAX_MESSAGE_SIZE:
+            raise ValueError(f"max_message_size is {constants.MAX_MESSAGE_SIZE} bytes at most")
+        for lower, higher in _RISING:
+            if getattr(self, lower) >= getattr(self, higher):
+                raise ValueError(f"{lower} must be less than {higher}")
