@@ -10,15 +10,17 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, HOP, ID, SAMPLES
+from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, HOP, ID, SAMPLES, to_broker
 from protocols.cthun.strategies import MESSAGES
 from support.cases import vectors
 from support.damage import flips
 from wireloom.protocols.cthun import intake as module
+from wireloom.protocols.cthun.chunks import Chunk, join
 from wireloom.protocols.cthun.codec import decode, encode
-from wireloom.protocols.cthun.constants import MAX_NOTE_COUNT, MessageType
+from wireloom.protocols.cthun.constants import MAX_NOTE_COUNT, ChunkType, MessageType
+from wireloom.protocols.cthun.documents import ENVELOPE
 from wireloom.protocols.cthun.intake import BoundError, Intake
-from wireloom.protocols.cthun.messages import DebugChunk, Packet
+from wireloom.protocols.cthun.messages import DebugChunk, InventoryRequest, Packet
 from wireloom.protocols.cthun.settings import BrokerSettings
 from wireloom.protocols.cthun.times import millis
 from wireloom.wire.errors import MalformedError, WireError
@@ -254,3 +256,24 @@ def test_data_for_the_broker_has_a_bound_and_that_of_applications_has_none() -> 
     assert reading.take(encode(large), CONTROLLER)[2] is None
     noted = replace(large, debug_chunks=(DebugChunk(),))
     assert reading.take(encode(noted), CONTROLLER)[2] == noted
+
+
+@pytest.mark.parametrize("pattern", ["cth://a/b", "cth://agent-1.example.com/*"])
+@pytest.mark.parametrize("space", ["", " "])
+def test_patterns_are_counted_before_they_are_read(pattern: str, space: str) -> None:
+    request = to_broker(MessageType.INVENTORY_REQUEST.value)
+    for count in (1, 49, 50, 51, 500):
+        query = f",{space}".join([f'"{pattern}"'] * count)
+        data = f'{{"query":{space}[{query}]}}'.encode()
+        raw = join(
+            [Chunk(ChunkType.ENVELOPE, 0, ENVELOPE.put(request)), Chunk(ChunkType.DATA, 0, data)]
+        )
+        reading = intake(max_query_count=50)
+        if count <= 50:
+            packet = reading.take(raw, CONTROLLER)[2]
+            assert packet is not None
+            assert packet.data == InventoryRequest(query=(pattern,) * count)
+        else:
+            with pytest.raises(BoundError, match="too many patterns") as caught:
+                reading.take(raw, CONTROLLER)
+            assert caught.value.envelope == request

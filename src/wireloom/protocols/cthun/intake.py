@@ -28,6 +28,8 @@ from wireloom.protocols.cthun.constants import (
     VERSION,
     VERSION_SIZE,
     ChunkType,
+    Complaint,
+    MessageType,
 )
 from wireloom.protocols.cthun.documents import ENVELOPE
 from wireloom.protocols.cthun.forms import ID, MESSAGE_TYPE, TARGET, TIME
@@ -47,6 +49,10 @@ _BEGIN: Final = bytes([VERSION, ChunkType.ENVELOPE])
 _BEFORE_ID: Final = b'{"id":"'
 _chunk_head: Final = struct.Struct(">BI").unpack_from
 _DATA: Final = ChunkType.DATA.value
+
+_INVENTORY_REQUEST: Final = MessageType.INVENTORY_REQUEST.value
+_PATTERN_SIZE: Final = len('"cth://a/b",')
+"""Bytes of the shortest pattern in an inventory request."""
 
 _CACHED: Final = 4_096
 """Times, types and envelopes that are remembered; all are forgotten when there are more."""
@@ -95,6 +101,9 @@ class Intake:
         self._settings = settings
         self._max_size = settings.max_message_size
         self._max_envelope_size = settings.max_envelope_size
+        shortest = _PATTERN_SIZE * settings.max_query_count
+        self._glanced_size = min(settings.max_request_size, shortest)
+        """No request with less data can have more of anything than it may."""
         self._times: dict[str, int] = {}
         self._types: set[str] = set()
         self._envelopes: dict[bytes, tuple[Envelope, int]] = {}
@@ -148,18 +157,23 @@ class Intake:
                     raise BoundError(f"Message has more than {MAX_NOTE_COUNT} debug chunks")
                 if notes_size > most:
                     raise BoundError(f"Debug chunks have more than {most} bytes")
-            if type_ == ChunkType.DATA and stop - start > self._settings.max_request_size:
-                self._check_request(raw, stop - start)
+            if type_ == ChunkType.DATA and stop - start > self._glanced_size:
+                self._check_request(raw, start, stop)
 
-    def _check_request(self, raw: bytes, data_size: int) -> None:
+    def _check_request(self, raw: bytes, data_start: int, data_stop: int) -> None:
         """Refuses much data if it is for the broker: that of applications is not read."""
         type_, start, stop = next(_chunks(raw))
         if type_ != ChunkType.ENVELOPE:
             return
         envelope = ENVELOPE.take(raw[start:stop], start)
-        if envelope.message_type in BROKER_TYPES:
-            words = too_large("Data", data_size, self._settings.max_request_size)
-            raise BoundError(words, envelope)
+        size, most = data_stop - data_start, self._settings.max_request_size
+        if envelope.message_type in BROKER_TYPES and size > most:
+            raise BoundError(too_large("Data", size, most), envelope)
+        # No URI has a comma, so they tell how many patterns there are (R50).
+        if envelope.message_type == _INVENTORY_REQUEST and (
+            raw.count(b",", data_start, data_stop) >= self._settings.max_query_count
+        ):
+            raise BoundError(Complaint.TOO_MANY_PATTERNS.value, envelope)
 
     def _read(self, content: bytes, sender: str | None) -> Envelope | None:
         """An ordinary envelope of this sender's, if it is one.

@@ -184,14 +184,15 @@ class Redelivery:
         stamp = self._notes.at(now_ms).redelivered
         waiting: set[str] = set()
         for number, held in self.holding.next_for(uri, now_ms):
-            frame = held.raw + stamp if held.noted else held.raw
-            if held.sender in waiting or not self._pace.admits(client, len(frame)):
+            size = len(held.raw) + len(stamp)
+            if held.sender in waiting or not self._pace.admits(client, size):
                 waiting.add(held.sender)
                 self._aside[uri] = None
                 continue
-            if not self._pace.grant(len(frame), now_ms):
+            if not self._pace.grant(size, now_ms):
                 return False
             client.active_ms = now_ms
+            frame = held.raw + stamp if held.noted else held.raw
             out.sent.append(Send(client.line, frame, _TEXT, _FORWARDED))
             self.holding.delivered(number, uri)
             out.numbers[number] = None

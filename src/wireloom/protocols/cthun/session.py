@@ -195,14 +195,10 @@ class BrokerSession:
             return self._refuse_broker_talk(client, taken, now_ms)
         if expires_ms <= now_ms:
             return self._delivery.expired_on_arrival(client, envelope, now_ms)
-        query = _query(packet)
-        if len(query) > self._settings.max_query_count:
-            why = Complaint.TOO_MANY_PATTERNS, Reason.TOO_LARGE
-            return self._delivery.refuse(client, envelope, *why, now_ms)
         if not self._replies.may_ask(client, now_ms):
             busy = Complaint.BUSY, Reason.RATE_LIMITED
             return self._delivery.refuse(client, envelope, *busy, now_ms)
-        response = InventoryResponse(uris=tuple(self._inventory.answer(query)))
+        response = InventoryResponse(uris=tuple(self._inventory.answer(_query(packet))))
         concluded = Conclude(Outcome.ACCEPTED, None, client.uri, envelope.message_type)
         return [concluded, *self._replies.tell(client, response, now_ms)]
 
