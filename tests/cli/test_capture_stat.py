@@ -12,8 +12,9 @@ from wireloom.cli.capture_stat import stat_of
 from wireloom.cli.main import wireloom
 
 
-def run(data: Path, *args: str) -> Result:
-    return CliRunner().invoke(wireloom, ["capture", "stat", "--data", str(data), *args])
+def run(data: Path, *, columns: int = 200) -> Result:
+    command = ["capture", "stat", "--data", str(data)]
+    return CliRunner(env={"COLUMNS": str(columns)}).invoke(wireloom, command)
 
 
 @pytest.fixture
@@ -47,6 +48,22 @@ def test_the_table_shows_segments_and_totals(data: Path) -> None:
     assert "2023-11-14T22:13:20.000005Z" in second
     assert "myriadmesh 6" in second
     assert total.split()[:4] == ["2", "segments", "4", "8"]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_where_there_is_no_room_a_segment_has_two_lines(data: Path, columns: int) -> None:
+    lines = run(data, columns=columns).stdout.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert lines[0].startswith("mesh-01-0000000000000000  sealed")
+    assert "myriadmesh 6" in "".join(lines)
+
+
+def test_names_from_outside_are_shown_and_not_obeyed(tmp_path: Path) -> None:
+    with CaptureWriter(tmp_path / "captures", "a") as writer:
+        writer.append(frame(protocol="\x1b[2J[red]x"))
+    result = run(tmp_path)
+    assert "\x1b" not in result.stdout
+    assert "\\x1b[2J[red]x 1" in result.stdout
 
 
 def test_an_open_segment_is_shown_as_such(tmp_path: Path) -> None:

@@ -8,19 +8,26 @@ from typing import Final, NamedTuple
 import click
 import pyarrow as pa
 import pyarrow.compute as pc
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from wireloom.capture.jsonl import instant
 from wireloom.capture.reader import Damage, batch_count, read_segment
 from wireloom.capture.segment import Segment
 from wireloom.cli.capture_data import kept_segments, nodes_option, told
 from wireloom.cli.data import data_option
+from wireloom.cli.terminal import Grid, console
 from wireloom.wire.visible import visible
 
-SCRIPT_WIDTH: Final = 240
-"""Columns of a table that goes into a file or a pipe: nothing is cut off."""
+COLUMNS: Final = (
+    "segment",
+    "state",
+    "batches",
+    "frames",
+    "bytes",
+    "from",
+    "to",
+    "protocols",
+    "damage",
+)
 
 
 class SegmentStat(NamedTuple):
@@ -50,10 +57,7 @@ def stat(data: Path, *, nodes: tuple[str, ...]) -> None:
     for misuse.
     """
     stats = [stat_of(segment) for segment in kept_segments(data, nodes)]
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=SCRIPT_WIDTH)
-    console.print(_table(stats))
+    _grid(stats).draw(console(), folds_at=5)
     damage = [one for stat in stats for one in stat.damage]
     for one in damage:
         click.echo(visible(told(one)), err=True)
@@ -99,28 +103,23 @@ def _size(segment: Segment) -> int:
         return 0
 
 
-def _table(stats: list[SegmentStat]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_footer=True)
-    rows, size = sum(one.row_count for one in stats), sum(one.size for one in stats)
-    table.add_column("segment", f"{len(stats)} segments", overflow="fold")
-    table.add_column("state")
-    table.add_column("batches", str(sum(one.batch_count for one in stats)), justify="right")
-    table.add_column("frames", f"{rows:,}", justify="right")
-    table.add_column("bytes", f"{size:,}", justify="right")
-    for name in ("from", "to", "protocols", "damage"):
-        table.add_column(name, overflow="fold")
+def _grid(stats: list[SegmentStat]) -> Grid:
+    grid = Grid(*COLUMNS, right=COLUMNS[2:5])
     for one in stats:
-        table.add_row(
-            escape(one.segment.name),
+        grid.add(
+            one.segment.name,
             "sealed" if one.segment.sealed else "open",
             str(one.batch_count),
             f"{one.row_count:,}",
             f"{one.size:,}",
             *([str(instant(at)) for at in one.times] or ["", ""]),
-            ", ".join(f"{escape(name)} {count:,}" for name, count in one.protocols.most_common()),
+            ", ".join(f"{name} {count:,}" for name, count in one.protocols.most_common()),
             _damage(one),
         )
-    return table
+    counts = [sum(one.batch_count for one in stats), sum(one.row_count for one in stats)]
+    sums = [f"{count:,}" for count in (*counts, sum(one.size for one in stats))]
+    grid.add(f"{len(stats):,} segments", "", *sums, "", "", "", "")
+    return grid
 
 
 def _damage(one: SegmentStat) -> str:
