@@ -159,3 +159,40 @@ def test_tables_behind_a_url_are_read_by_arrow(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_reached_is_said() -> None:
     with pytest.raises(LakeError, match="gopher://x cannot be read"):
         Lake("gopher://x")
+
+
+@pytest.mark.parametrize("remote", [False, True])
+@pytest.mark.parametrize("rows", [0, 1])
+def test_names_of_tables_and_columns_are_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, *, remote: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "a\" AS SELECT 1; COPY (SELECT 1) TO 'x.csv'; --"
+    column = "b\" FROM (SELECT 1); COPY (SELECT 1) TO 'y.csv'; --"
+    root = tmp_path / "tables"
+    schema = pa.schema([(column, pa.int64())])
+    deltalake.DeltaTable.create(str(root / "plain"), schema)
+    if rows:
+        deltalake.write_deltalake(str(root / "plain"), pa.table({column: [7]}), mode="append")
+    (root / "plain").rename(root / name)
+    lake = Lake(f"file://{root}" if remote else root)
+    (found,) = lake.names
+    assert lake.query(f'SELECT * FROM "{found.replace(chr(34), chr(34) * 2)}"').columns == [column]
+    assert [path.name for path in tmp_path.iterdir()] == ["tables"]
+
+
+@pytest.mark.parametrize("folder", ["my data", "dätä", "it's", "what?", 'a "b"', "a*b"])
+def test_the_folder_of_the_tables_may_have_any_name(tmp_path: Path, folder: str) -> None:
+    root = tmp_path / folder
+    deltalake.write_deltalake(str(root / "one"), pa.table({"n": [7]}))
+    assert Lake(root).rows("SELECT n FROM one") == [{"n": 7}]
+    with pytest.raises(LakeError):
+        Lake(root).query("SELECT * FROM read_csv('/etc/passwd')")
+
+
+def test_a_file_that_is_gone_is_said(tmp_path: Path) -> None:
+    deltalake.write_deltalake(str(tmp_path / "one"), pa.table({"n": [7]}))
+    (file,) = (tmp_path / "one").glob("*.parquet")
+    file.unlink()
+    with pytest.raises(LakeError, match="cannot be read"):
+        Lake(tmp_path)

@@ -26,6 +26,9 @@ from wireloom.wire.visible import visible
 
 T = TypeVar("T")
 _PORTION: Final = 10_000
+_PATTERN: Final = frozenset("*?[")
+"""What DuckDB does not take for itself in the name of a file."""
+
 _ONE: Final = "only one query at a time: SELECT … or WITH … SELECT …"
 _EXPLAIN: Final = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
 _READING: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
@@ -91,7 +94,7 @@ class Lake:
         try:
             root = Root(place)
             self.names = [name for name in _names(root) if self._add(root, name)]
-        except (OSError, ValueError, DeltaError) as error:
+        except (OSError, ValueError, DeltaError, duckdb.Error) as error:
             raise LakeError(visible(f"{place} cannot be read: {error}")) from None
         if not self.names:
             shown = visible(str(place))
@@ -152,20 +155,26 @@ class Lake:
             table = DeltaTable(f"{root.delta}/{name}")
         except TableNotFoundError:
             return False
-        wanted = ", ".join(f'"{field.name}"' for field in table.schema().fields)
+        wanted = ", ".join(_name(field.name) for field in table.schema().fields)
         source = self._source(root, name, table)
-        self._db.execute(f'CREATE VIEW "{name}" AS SELECT {wanted} FROM {source}')  # noqa: S608
+        self._db.execute(f"CREATE VIEW {_name(name)} AS SELECT {wanted} FROM {source}")  # noqa: S608
         return True
 
     def _source(self, root: Root, name: str, table: DeltaTable) -> str:
         """What a table's rows come from, in SQL."""
-        uris = table.file_uris()
-        if root.remote or not uris:
-            found = _dataset(root, name, table) if uris else _schema(table).empty_table()
-            self._db.register(f"{name} files", found)
-            return f'"{name} files"'
-        self._files += uris
-        return f"read_parquet({_list(uris)}, hive_partitioning = false, union_by_name = true)"
+        files = _files(root, name, table)
+        if files and not root.remote and _PATTERN.isdisjoint("".join(files)):
+            self._files += files
+            return f"read_parquet({_list(files)}, hive_partitioning = false, union_by_name = true)"
+        schema = pa.schema(table.schema().to_arrow())
+        found = ds.dataset(files, schema=schema, format="parquet", filesystem=root.disk)
+        self._db.register(f"{name} files", found if files else schema.empty_table())
+        return _name(f"{name} files")
+
+
+def _files(root: Root, name: str, table: DeltaTable) -> list[str]:
+    actions = pa.table(table.get_add_actions(flatten=True))
+    return [f"{root.base}/{name}/{path}" for path in actions.column("path").to_pylist()]
 
 
 def _asked(db: duckdb.DuckDBPyConnection, ask: Callable[[], T]) -> T:
@@ -200,19 +209,13 @@ def _told(error: duckdb.Error) -> str:
     return visible(about or where)
 
 
-def _dataset(root: Root, name: str, table: DeltaTable) -> ds.Dataset:
-    """The files of a table, read by Arrow."""
-    actions = pa.table(table.get_add_actions(flatten=True))
-    paths = [f"{root.base}/{name}/{path}" for path in actions.column("path").to_pylist()]
-    return ds.dataset(paths, schema=_schema(table), format="parquet", filesystem=root.disk)
-
-
-def _schema(table: DeltaTable) -> pa.Schema:
-    return pa.schema(table.schema().to_arrow())
-
-
 def _names(root: Root) -> list[str]:
     return [name for name in root.folders() if "_delta_log" in root.folders(name)]
+
+
+def _name(text: str) -> str:
+    """A name in SQL. Folders and columns may be called anything."""
+    return '"' + text.replace('"', '""') + '"'
 
 
 def _list(texts: list[str]) -> str:
