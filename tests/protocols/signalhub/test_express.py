@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.strategies import JSON_VALUES
+from support.strategies import JSON_VALUES, values_of
 from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.constants import DeliveryStatus
 from wireloom.protocols.signalhub.dialects import JSON, Content, written
-from wireloom.protocols.signalhub.envelope import Inner
-from wireloom.protocols.signalhub.exchange import DeliveryAckPayload
+from wireloom.protocols.signalhub.envelope import Inner, Topic
+from wireloom.protocols.signalhub.exchange import DeliveryAckPayload, PublishedPayload
 from wireloom.protocols.signalhub.express import Express
-from wireloom.protocols.signalhub.messages import DeliveryAck
+from wireloom.protocols.signalhub.messages import DeliveryAck, Published
 
 HUB, SOURCE, TARGET = "@(hub/é)", '@(a/"quoted)', "@(b/\\)"
 PREFIX = "00000000-0000-8000-8000-"
@@ -39,6 +39,28 @@ def test_a_message_for_one_is_a_letter_to_one(
     raw = EXPRESS.message(number, source, to, inner, CARRIER.encode(), ttl)
     about = Content(type_, payload, None, now_ms, ttl, written(HUB), CARRIER, {})
     assert raw == JSON.letter(PREFIX.encode(), written(SOURCE), about).to(to, number)
+
+
+@given(number=NUMBERS, now_ms=TIMES, topic=values_of(Topic), count=st.integers(0, 10**9))
+def test_what_a_publisher_hears_is_what_the_codec_writes(
+    number: int, now_ms: int, topic: str, count: int
+) -> None:
+    EXPRESS.at(now_ms)
+    to = written(SOURCE)[True]
+    assert EXPRESS.published(number, to, CARRIER.encode(), topic.encode(), count) == codec.encode(
+        Published(
+            id=f"{PREFIX}{number:012x}",
+            from_=HUB,
+            to=SOURCE,
+            pattern="tell",
+            correlation_id=CARRIER,
+            timestamp=now_ms,
+            payload=PublishedPayload(topic=topic, subscriber_count=count),
+            metadata={},
+            ttl=None,
+            signature=None,
+        )
+    )
 
 
 @pytest.mark.parametrize("status", DeliveryStatus)

@@ -76,7 +76,8 @@ class Delivery:
         if there is None or there.paused or target in self._boxes:
             return self._queue(connection, message)
         try:
-            voice = connection.voice(message)
+            actor = connection.actor
+            voice = actor.names.get(message.from_) or actor.written
             raw = self._frame(voice, message, there, registration)
         except UNPORTABLE as error:
             return self._unfit(connection, message, error)
@@ -163,7 +164,7 @@ class Delivery:
     ) -> None:
         desk = self._desk
         raw = b""
-        is_ask = message.is_ask
+        is_ask = message.pattern == "ask" or message.is_ask
         if is_ask and connection.text:
             desk.number += 1
             self._express.at(desk.now_ms)

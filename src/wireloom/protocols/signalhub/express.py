@@ -1,6 +1,6 @@
-"""The two frames that a hub writes most: a message for one recipient, and its sender's receipt.
+"""The frames that a hub writes most: a message for one recipient, and the receipts of senders.
 
-Both are JSON, and joined from parts, most of which stay the same: some always, some for as long
+They are JSON, and joined from parts, most of which stay the same: some always, some for as long
 as the clock shows the same millisecond. The encoder would write the same bytes in twice the time.
 """
 
@@ -22,6 +22,9 @@ _ANSWERS: Final = b',"pattern":"tell","correlationId":"'
 _ABOUT: Final = b'","timestamp":%d,"payload":{"messageId":"'
 _DONE: Final = b'","deliveredAt":%d,"status":"%b"},"metadata":{},"ttl":null,"signature":null}'
 
+_TOPIC: Final = b'","timestamp":%d,"payload":{"topic":"'
+_COUNT: Final = b'","subscriberCount":%d},"metadata":{},"ttl":null,"signature":null}'
+
 _STATUSES: Final = {status: status.encode() for status in DeliveryStatus}
 
 _join: Final = b"".join
@@ -29,7 +32,7 @@ _write: Final = msgspec.json.Encoder().encode
 
 
 class Express:
-    """Writes both for one hub.
+    """Writes them for one hub.
 
     Args:
         address: The hub's, as JSON.
@@ -40,6 +43,7 @@ class Express:
         self._id = b'{"id":"' + id_head
         self._via = b',"metadata":{"forwarded":true,"via":' + address + b',"originalMessageId":"'
         self._receipt_id = b'{"type":"hub:delivery_ack","id":"' + id_head
+        self._published_id = b'{"type":"hub:published","id":"' + id_head
         self._receipt_from = _FROM + address + _TO
         self._now_ms = -1
 
@@ -49,6 +53,7 @@ class Express:
             self._now_ms = now_ms
             self._told = _TOLD % now_ms
             self._about = _ABOUT % now_ms
+            self._topic = _TOPIC % now_ms
             self._done = {one: _DONE % (now_ms, text) for one, text in _STATUSES.items()}
 
     def message(
@@ -86,5 +91,21 @@ class Express:
                 self._about,
                 answers,
                 self._done[status],
+            )
+        )
+
+    def published(self, number: int, to: bytes, answers: bytes, topic: bytes, count: int) -> bytes:
+        """What a publisher hears; its address is JSON, the id of its message and the topic text."""
+        return _join(
+            (
+                self._published_id,
+                _NUMBER % number,
+                self._receipt_from,
+                to,
+                _ANSWERS,
+                answers,
+                self._topic,
+                topic,
+                _COUNT % count,
             )
         )

@@ -15,6 +15,7 @@ from wireloom.protocols.signalhub.exchange import (
     PublishedPayload,
     SubscribedPayload,
 )
+from wireloom.protocols.signalhub.express import Express
 from wireloom.protocols.signalhub.forwarding import Forwarding, content, is_reserved
 from wireloom.protocols.signalhub.integrity import expires_ms
 from wireloom.protocols.signalhub.messages import (
@@ -36,9 +37,10 @@ from wireloom.protocols.signalhub.slices import (
     spread,
 )
 from wireloom.protocols.signalhub.topics import Topics, forget, store, subscription_id
-from wireloom.wire.session import Conclude
+from wireloom.wire.session import Conclude, Send
 
 _connection: Final = attrgetter("owner.connection")
+_TEXT: Final = True
 _HEAD_SIZE: Final = 128
 """Bytes of a frame for one of many before its sender, and of an address of the usual length."""
 
@@ -50,6 +52,7 @@ class Fanout:
         self._desk = desk
         self._directory = directory
         self._topics = topics
+        self._express = Express(desk.written[True], desk.id_head)
         self.slices = Slices(desk)
         self._queues = self.slices.queues
         self._at_once = desk.settings.slice_count
@@ -90,8 +93,7 @@ class Fanout:
         if count is None:
             text = "Too many messages to many are under way"
             return desk.full(connection, message, text, Detail.QUEUE_FULL)
-        payload = PublishedPayload(topic=topic, subscriber_count=count)
-        raw = desk.answer(connection, message, Published, payload)
+        raw = self._published(connection, message, count)
         desk.seen.remember(connection.address, message.id, raw)
         return connection.forwarded
 
@@ -188,6 +190,19 @@ class Fanout:
         raw = self._desk.answer(connection, message, BroadcastAck, payload)
         self._desk.done(connection, message, raw)
         return connection.forwarded
+
+    def _published(self, connection: Connection, message: Publish, count: int) -> bytes:
+        """Tells the publisher how many get it."""
+        desk, topic = self._desk, message.payload.topic
+        if not connection.text:
+            payload = PublishedPayload(topic=topic, subscriber_count=count)
+            return desk.answer(connection, message, Published, payload)
+        desk.number += 1
+        self._express.at(desk.now_ms)
+        to, answers = connection.voice(message)[True], message.id.encode()
+        raw = self._express.published(desk.number, to, answers, topic.encode(), count)
+        desk.out.append(Send(connection.line, raw, _TEXT))
+        return raw
 
     def _excluded(self, connection: Connection, message: Broadcast) -> Actor | Registration | None:
         """Who is left out: the address that speaks or, for the client itself, all it has."""
