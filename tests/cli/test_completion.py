@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -39,10 +40,26 @@ def test_another_shell_is_misuse() -> None:
     assert all(shell in result.stderr for shell in SHELLS)
 
 
-def test_a_bash_takes_the_script() -> None:
-    script = CliRunner().invoke(wireloom, ["completion", "bash"]).stdout
-    done = subprocess.run(["bash", "-n"], input=script, text=True, check=False)
-    assert done.returncode == 0
+def test_a_bash_completes_with_the_script() -> None:
+    press = (
+        'eval "$(wireloom completion bash)"\n'
+        "COMP_WORDS=(wireloom in); COMP_CWORD=1\n"
+        "_wireloom_completion wireloom in wireloom\n"
+        'echo "${COMPREPLY[@]}"\n'
+        "complete -p wireloom\n"
+    )
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "--norc"],
+        input=press,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == "inspect"
+    assert "_wireloom_completion" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -135,6 +136,17 @@ def test_ctrl_c_is_no_traceback() -> None:
         process.stdin.write(b"792000\n" * 100)  # more than what waits before it is written
         process.stdin.flush()
         process.stdout.readline()  # it is at work
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, b"\n")
+
+
+def test_ctrl_c_while_traffic_is_generated_is_no_traceback(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    command = [sys.executable, "-c", MAIN, "generate", "--frames=500000", f"--data={data}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not data.exists() and process.poll() is None:
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, b"\n")
