@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from cli.tree import ALL
 from wireloom import __version__
+from wireloom.cli.groups import GROUPS
 from wireloom.cli.main import COMMANDS, wireloom
 
 HEAVY = {
@@ -104,14 +105,33 @@ def test_an_unknown_command_is_misuse() -> None:
     assert "Did you mean report?" in result.stderr
 
 
-@pytest.mark.parametrize("args", [("--help",), ("-h",), ("--version",), ("completion", "zsh")])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--help",),
+        ("-h",),
+        ("--version",),
+        ("completion", "zsh"),
+        *((name, "--help") for name in GROUPS),
+    ],
+)
 def test_help_loads_nothing_heavy(args: tuple[str, ...]) -> None:
     assert not HEAVY & loaded(*args)
 
 
-def test_completion_loads_nothing_heavy() -> None:
-    asked = {"_WIRELOOM_COMPLETE": "zsh_complete", "COMP_WORDS": "wireloom ", "COMP_CWORD": "1"}
+@pytest.mark.parametrize("words", ["", "pipeline ", "hub s", "capture t"])
+def test_completion_loads_nothing_heavy(words: str) -> None:
+    asked = {
+        "_WIRELOOM_COMPLETE": "zsh_complete",
+        "COMP_WORDS": f"wireloom {words}",
+        "COMP_CWORD": str(1 + words.count(" ")),
+    }
     assert not HEAVY & loaded(**asked)
+
+
+@pytest.mark.parametrize("name", ["decode", "encode", "inspect"])
+def test_help_of_the_codec_loads_neither_arrow_nor_sockets(name: str) -> None:
+    assert not {"pyarrow", "pandas", "duckdb", "uvloop", "websockets"} & loaded(name, "--help")
 
 
 def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
@@ -157,7 +177,7 @@ def broken(**environment: str) -> subprocess.CompletedProcess[str]:
     script = (
         "import sys, wireloom.cli.keys as keys\n"
         "def fail(*args): raise ZeroDivisionError('oops\\x1b[31m')\n"
-        "keys.command.invoke = fail\n"
+        "keys.show.invoke = fail\n"
         "sys.argv = ['wireloom', 'keys', 'show', 'me.key']\n"
         "from wireloom.cli.main import main; main()"
     )

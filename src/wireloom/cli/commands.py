@@ -58,9 +58,14 @@ class Commands(click.Group):
         if cmd_name not in self.members:
             return None
         try:
-            command: click.Command = import_module(f"wireloom.cli.{cmd_name}").command
+            command = self.found(cmd_name)
         except ModuleNotFoundError as error:
             raise _missing(error, f"{ctx.command_path} {cmd_name}") from None
+        return command
+
+    def found(self, name: str) -> click.Command:
+        """The command called `name`, which is imported now."""
+        command: click.Command = import_module(f"wireloom.cli.{name}").command
         return command
 
     def resolve_command(
@@ -86,6 +91,15 @@ class Commands(click.Group):
             if name.startswith(incomplete)
         ]
         return named + click.Command.shell_complete(self, ctx, incomplete)
+
+
+class Group(Commands):
+    """Commands within a command: its module is imported when one of them is called."""
+
+    def found(self, name: str) -> click.Command:
+        """The command called `name`, of the group's module."""
+        group: click.Group = import_module(f"wireloom.cli.{self.name}").command
+        return group.commands[name]
 
 
 def _missing(error: ModuleNotFoundError, what: str) -> MisuseError:

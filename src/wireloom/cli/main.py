@@ -14,6 +14,7 @@ import click
 
 from wireloom import __version__
 from wireloom.cli.commands import INTERRUPTED, Commands
+from wireloom.cli.groups import GROUPS
 from wireloom.wire.visible import visible
 
 DEBUG: Final = "WIRELOOM_DEBUG"
@@ -37,8 +38,16 @@ COMMANDS: Final = {
 }
 
 
+class Wireloom(Commands):
+    """All commands, and groups of them."""
+
+    def found(self, name: str) -> click.Command:
+        """The command or group called `name`."""
+        return GROUPS.get(name) or super().found(name)
+
+
 @click.command(
-    cls=Commands, members=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=Wireloom, members=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(__version__, prog_name="wireloom")
 def wireloom() -> None:
