@@ -13,6 +13,7 @@ from protocols.signalhub import (
     test_fanout,
     test_reception,
     test_recovery,
+    test_roster,
     test_session,
 )
 
@@ -22,6 +23,7 @@ SCENARIOS: tuple[ModuleType, ...] = (
     test_fanout,
     test_reception,
     test_recovery,
+    test_roster,
     test_session,
 )
 
