@@ -16,7 +16,7 @@ class Weighed(Transcript):
 
     def __init__(self, **settings: Any) -> None:
         self.sent: dict[int, int] = {}
-        super().__init__(**settings)
+        super().__init__(slice_pause_ms=4, **settings)
 
     def performs(self, commands: Sequence[Any]) -> None:
         super().performs(commands)
@@ -111,7 +111,7 @@ def test_who_left_was_paused_or_unsubscribed_meanwhile_is_passed_by() -> None:
 
 
 def test_a_publication_to_more_than_a_slice_has_recipients_leaves_in_slices() -> None:
-    hub = Transcript(slice_count=20)
+    hub = Transcript(slice_count=20, slice_pause_ms=4)
     clients, ada = audience(hub, 50), hub.client(ADA)
     publishes(ada, 1)
     counts = []
@@ -122,7 +122,7 @@ def test_a_publication_to_more_than_a_slice_has_recipients_leaves_in_slices() ->
 
 
 def test_what_has_expired_meanwhile_reaches_nobody() -> None:
-    hub = Transcript(slice_count=20)
+    hub = Transcript(slice_count=20, slice_pause_ms=4)
     clients, ada = audience(hub, 50), hub.client(ADA)
     publishes(ada, 1, ttl=5)
     hub.passes(100)

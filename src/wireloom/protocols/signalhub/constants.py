@@ -190,9 +190,13 @@ MAX_BROADCASTS_SIZE: Final = 67_108_864
 
 SLICE_SIZE: Final = 4_194_304
 SLICE_COUNT: Final = 2_048
-SLICE_PAUSE_MS: Final = 4
+SLICE_PAUSE_MS: Final = 16
 """Bytes and recipients that a message to many may reach in one turn, and the time until its next
-slice, so that others get their turn (R53)."""
+slice, so that others get their turn and the capture keeps up (R53)."""
+
+QUICK_PAUSE_MS: Final = 4
+"""In this time as many bytes again may leave for many at once, as long as each message fits into a
+slice; and as many steps of searches may be done (R53)."""
 
 PAUSE_THRESHOLD: Final = 1_000
 RESUME_THRESHOLD: Final = 500

@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from wireloom.protocols.signalhub.constants import Detail
+from wireloom.protocols.signalhub.constants import QUICK_PAUSE_MS, Detail
 from wireloom.protocols.signalhub.desk import Desk
 from wireloom.protocols.signalhub.directory import Directory, Registration
 from wireloom.protocols.signalhub.exchange import (
@@ -18,6 +18,7 @@ from wireloom.protocols.signalhub.exchange import (
 from wireloom.protocols.signalhub.express import Express
 from wireloom.protocols.signalhub.forwarding import Forwarding, content, is_reserved
 from wireloom.protocols.signalhub.integrity import expires_ms
+from wireloom.protocols.signalhub.limits import Budget
 from wireloom.protocols.signalhub.messages import (
     Broadcast,
     BroadcastAck,
@@ -56,6 +57,8 @@ class Fanout:
         self.slices = Slices(desk)
         self._queues = self.slices.queues
         self._at_once = desk.settings.slice_count
+        self._quick = Budget(desk.settings.slice_size, QUICK_PAUSE_MS)
+        """For what leaves at once."""
 
     def handle_subscribe(self, connection: Connection, message: Subscribe) -> Conclude:
         """Adds a subscription; the same one again changes nothing but its durability."""
@@ -146,7 +149,7 @@ class Fanout:
         if (
             count <= self._at_once
             and topic not in self._queues
-            and desk.budget.take(size, desk.now_ms)
+            and self._quick.take(size, desk.now_ms)
         ):
             if letter is not None:
                 spread(desk, letter, written, text=True)
@@ -167,7 +170,7 @@ class Fanout:
         """Delivers a broadcast, or lets it wait: how many have it, will get it, will not."""
         desk = self._desk
         is_small = job.count <= desk.settings.sync_broadcast_max and BROADCASTS not in self._queues
-        if is_small and desk.budget.take(job.count * job.frame_size, desk.now_ms):
+        if is_small and self._quick.take(job.count * job.frame_size, desk.now_ms):
             before = desk.number
             job.reach(desk, 0, job.count)
             delivered = desk.number - before

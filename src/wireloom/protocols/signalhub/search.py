@@ -15,6 +15,7 @@ from wireloom.protocols.signalhub.addresses import Glob, glob
 from wireloom.protocols.signalhub.constants import (
     MAX_PAGE,
     MAX_SEARCHES,
+    QUICK_PAUSE_MS,
     SEARCH_STEPS,
     Detail,
 )
@@ -88,7 +89,7 @@ class Searches:
         self._directory = directory
         self._waiting: deque[Search] = deque()
         self._shares = Shares(MAX_SEARCHES, MAX_SEARCHES)
-        self._budget = Budget(SEARCH_STEPS, desk.settings.slice_pause_ms)
+        self._budget = Budget(SEARCH_STEPS, QUICK_PAUSE_MS)
 
     def begin(self, connection: Connection, message: Discover) -> Conclude:
         """Looks for actors; answers at once if that does not take long."""
@@ -140,5 +141,4 @@ class Searches:
         self._desk.tell(connection, Discovered, payload, answers=search.answers, to=search.to)
 
     def _wake(self) -> None:
-        at_ms = self._desk.now_ms + self._desk.settings.slice_pause_ms
-        self._desk.out.append(WakeAt((SEARCH_TIMER,), at_ms))
+        self._desk.out.append(WakeAt((SEARCH_TIMER,), self._desk.now_ms + QUICK_PAUSE_MS))
