@@ -73,6 +73,14 @@ def test_a_line_says_which_way_and_what_became_of_it(tmp_path: Path) -> None:
     assert fourth.endswith("a ← mesh-02  unknown  ?  (no known protocol)")
 
 
+def test_what_came_in_stands_before_what_it_led_to(tmp_path: Path) -> None:
+    with CaptureWriter(tmp_path / "captures", "a") as writer:
+        for way in (Direction.OUT, Direction.IN):
+            writer.append(frame(0, node="a", direction=way))
+    first, second = run("tail", "--data", str(tmp_path)).stdout.splitlines()
+    assert ("←" in first, "→" in second) == (True, True)
+
+
 def test_frames_are_chosen_by_protocol_and_type(talk: str) -> None:
     assert len(run("tail", "--data", talk, "--protocol", "dtn").stdout.splitlines()) == 1
     both = run("tail", "--data", talk, "--protocol", "dtn", "--protocol", "cthun")

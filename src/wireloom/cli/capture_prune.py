@@ -67,11 +67,12 @@ def _tell(pruned: Pruned, taken: Taken) -> None:
         click.echo(f"deleted {visible(one.segment.name)}, {one.size:,} bytes")
     click.echo(f"deleted {_summed(pruned.gone)}, kept {_summed(pruned.left)}")
     if pruned.overdue:
-        click.echo(f"{_summed(pruned.overdue)} should go and are not taken", err=True)
+        click.echo(f"kept although too old or too many: {_summed(pruned.overdue)}", err=True)
         lacking = sorted({root for one in pruned.overdue for root in taken.lacking(one.segment)})
         for root in lacking or ["any pipeline"]:
             click.echo(f"not taken by {visible(root)}", err=True)
 
 
 def _summed(found: list[Kept]) -> str:
-    return f"{len(found):,} segments with {sum(one.size for one in found):,} bytes"
+    many = "segment" if len(found) == 1 else "segments"
+    return f"{len(found):,} {many} with {sum(one.size for one in found):,} bytes"

@@ -129,8 +129,15 @@ def _last(log: Log, found: list[Segment], wanted: Wanted, count: int) -> list[Ke
         if len(kept) < count:
             kept[:0] = deque(_frames(log, segment, wanted), maxlen=count)
     merged = [one for kept in by_node.values() for one in kept]
-    merged.sort(key=lambda one: (one.row["captured_at"], one.row["node"], one.row["sequence"]))
+    merged.sort(key=_order)
     return merged[-count:] if count else []
+
+
+def _order(kept: Kept) -> tuple[Any, ...]:
+    """By time; of one turn at a node, what came in stands before what it led to."""
+    row = kept.row
+    is_answer = row["direction"] != Direction.IN
+    return row["captured_at"], row["node"], is_answer, row["sequence"]
 
 
 def _new(
