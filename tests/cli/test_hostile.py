@@ -254,7 +254,10 @@ CASES: dict[str, Callable[[World], list[Case]]] = {
     "capture prune": with_data("capture", "prune", "--max-bytes=1000000"),
     "capture stat": with_data("capture", "stat"),
     "capture tail": many(
-        with_data("capture", "tail"), with_data("capture", "tail", "--node", HOSTILE)
+        with_data("capture", "tail"),
+        with_data("capture", "tail", "--raw"),
+        with_data("capture", "tail", "--type", HOSTILE),
+        with_data("capture", "tail", "--node", HOSTILE),
     ),
     "completion": typed("completion", HOSTILE),
     "decode": decode,
