@@ -38,7 +38,10 @@ JSON_ONLY = {
 }
 """Numbers that only JSON has, and clients that have said nothing yet, whom a hub tells in JSON."""
 
-globals().update(scenarios(SCENARIOS))
+UNWIRED = {"test_recovery__a_message_that_is_no_json_is_set_aside_and_the_next_arrives"}
+"""They change what a transcript has written down; a server reads its own store."""
+
+globals().update({name: test for name, test in scenarios(SCENARIOS).items() if name not in UNWIRED})
 
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["json", "msgpack"])
