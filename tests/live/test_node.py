@@ -305,6 +305,22 @@ def test_a_log_that_takes_nothing_makes_the_node_ill_and_deaf_but_loses_nothing(
     assert len(captured(tmp_path / "captures")) >= 10
 
 
+@pytest.mark.parametrize("size", [1_100_000, 1_900_000, 5_000_000])
+def test_a_frame_above_the_limit_is_answered_with_its_size(tmp_path: Path, size: int) -> None:
+    async def test(node: Running) -> None:
+        async with at_hub(node.hub, ADA) as ada:
+            await ada.say("hub:heartbeat", "x" * size)
+            heard = await ada.hear("hub:message_too_large")
+            assert heard["payload"]["messageSize"] > size
+            with pytest.raises(ConnectionClosed) as closed:
+                await ada.connection.recv()
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1009
+
+    run(configured(tmp_path), test)
+    assert max(len(one.raw) for one in captured(tmp_path / "captures")) < 10_000
+
+
 def test_a_store_that_fails_ends_the_node(tmp_path: Path) -> None:
     async def test(node: Running) -> None:
         node.node._fail(StoreError("store.db cannot be written: disk full"))
