@@ -128,3 +128,37 @@ def test_a_certificate_says_who_the_client_is(tmp_path: Path) -> None:
 
     with serving(tmp_path, env=env) as process:
         run(main(process.broker))
+
+
+def test_a_message_held_for_many_survives_a_kill_and_comes_once(tmp_path: Path) -> None:
+    names = [f"cth://n{number:02}/agent" for number in range(20)]
+    port = free_port()
+
+    async def got(process: Process, uris: list[str]) -> list[int]:
+        """How many messages each of these finds when it comes."""
+        counts = []
+        for one in uris:
+            async with CthunClient(process.broker, one, tuning=QUICK) as agent:
+                await agent.inventory()  # what waited came before the answer
+                await asyncio.sleep(0.05)
+                counts.append(len(agent.messages))
+        return counts
+
+    async def main() -> None:
+        with serving(tmp_path, 0, port) as process:
+            async with CthunClient(process.broker, uri("controller"), tuning=QUICK) as ann:
+                for _ in range(3):
+                    report = await ann.send_reported(names, TYPE, bytes(100_000), ttl_seconds=600)
+                    assert report.targets == tuple(names)
+            assert await got(process, names[::2]) == [3] * 10
+            await asyncio.sleep(0.5)
+            process.kill()
+        with serving(tmp_path, 0, port) as process:
+            assert await got(process, names) == [0, 3] * 10
+            await asyncio.sleep(0.5)
+            process.kill()
+        with serving(tmp_path, 0, port) as process:
+            assert await got(process, names) == [0] * 20
+        assert (tmp_path / "data" / "store.db").stat().st_size < 2_000_000
+
+    run(main(), 120)

@@ -110,10 +110,11 @@ class Delivery:
         uris = self._inventory.receivers(envelope.targets)
         frame = raw + self._notes.at(now_ms).forwarded if len(raw) <= NOTED_SIZE else raw
         here = self.later.reached(uris, len(frame), now_ms)
-        reached = {client.uri for client in here}
-        held = self._waiting(
-            sender, taken, [uri for uri in uris if uri not in reached], raw, now_ms
-        )
+        held = None
+        if len(here) < len(uris):
+            reached = {client.uri for client in here}
+            owed = [uri for uri in uris if uri not in reached]
+            held = self._waiting(sender, taken, owed, raw, now_ms)
         if held and not self.later.holding.covers(held):
             full = Complaint.QUEUE_FULL, Reason.QUEUE_FULL
             return self.refuse(sender, envelope, *full, now_ms)
@@ -143,10 +144,8 @@ class Delivery:
 
     def _waiting(
         self, sender: Client, taken: Taken, owed: list[str], raw: bytes, now_ms: int
-    ) -> Held | None:
+    ) -> Held:
         """The message as it waits for those it cannot go to now."""
-        if not owed:
-            return None
         envelope, expires_ms, _ = taken
         is_noted = len(raw) <= NOTED_SIZE
         return Held(

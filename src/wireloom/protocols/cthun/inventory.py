@@ -83,11 +83,12 @@ class Inventory:
 
     def receivers(self, targets: Iterable[str]) -> Sequence[str]:
         """Whom a message goes to: all it names, connected or not, and all that match (R31)."""
-        wild = {target for target in targets if WILDCARD in target}
-        named = set(targets) - wild
-        if not named:
-            return self.answer(wild)
-        return sorted(named.union(self.answer(wild)) if wild else named)
+        named = set(targets)
+        wild = {target for target in named if WILDCARD in target}
+        if not wild:
+            return sorted(named)
+        named -= wild
+        return sorted(named.union(self.answer(wild))) if named else self.answer(wild)
 
     def _matching(self, query: Uri) -> dict[str, Client]:
         if query.common_name != WILDCARD:
