@@ -218,7 +218,8 @@ class HubSession:
             message: Any = self._intake.take(raw, connection.actor.names)
         except WireError as error:
             return self._undecodable(connection, raw, error)
-        return _named(self._dispatch(connection, message), message)
+        conclusion = self._dispatch(connection, message)
+        return conclusion if conclusion.type is not None else _named(conclusion, message)
 
     def _meet(self, connection: Connection, event: FrameReceived) -> Conclude:
         """Takes a frame of a stranger: one that may be a connect, and few of them (R55)."""
@@ -370,8 +371,6 @@ class HubSession:
 
 def _named(conclusion: Conclude, message: Message) -> Conclude:
     """A conclusion that tells the type of the message, for the counters."""
-    if conclusion.type is not None:
-        return conclusion
     name = _NAMES.get(type(message))
     return Conclude(conclusion.outcome, conclusion.reason, conclusion.peer, name)
 
