@@ -86,6 +86,18 @@ def test_an_option_that_is_no_number_is_said_in_one_sentence(
     assert "Traceback" not in str(wrong.value)
 
 
+def test_a_segment_that_cannot_be_read_is_not_read_in_vain(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first,) = share(runs(folder, {}, available(folder)), 1)
+    monkeypatch.setattr("os.access", lambda path, _: path.name.startswith("a"))
+    assert available(folder) == {A: 2}
+    for path in folder.glob("*.arrow"):
+        path.unlink()
+    with pytest.raises(OSError, match="cannot be read"):
+        list(read_slice(first))
+
+
 def test_a_micro_batch_takes_whole_batches_up_to_its_limit(folder: Path) -> None:
     end = available(folder)
     assert advance(folder, {}, end, 7) == {A: 2}

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from wireloom.capture.reader import NO_BATCH
 from wireloom.cli.data import captures, data_option, tables
 from wireloom.cli.misuse import MisuseError
 from wireloom.cli.progress import Shown
@@ -99,8 +100,10 @@ def status(data: Path, root: str | None) -> None:
     screen = console()
     screen.print(f"captured {found.captured:,}, stored {found.stored:,}, behind {found.behind:,}")
     for damage in found.damaged:
-        place = f"{damage.segment.name}, batch {damage.batch}"
-        screen.print(line(f"damaged: {place}: {damage.detail}"), soft_wrap=True)
+        batch = "" if damage.batch == NO_BATCH else f", batch {damage.batch}"
+        screen.print(
+            line(f"damaged: {damage.segment.name}{batch}: {damage.detail}"), soft_wrap=True
+        )
     for one in found.passed_over:
         screen.print(line(f"passed over: {one.name}: {one.detail}"), soft_wrap=True)
     grid = Grid("table", "version", "files", "rows", right=("version", "files", "rows"))

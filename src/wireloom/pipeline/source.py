@@ -35,7 +35,7 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from wireloom.capture.reader import Damage, known_sums, read_segment
+from wireloom.capture.reader import NO_BATCH, Damage, known_sums, read_segment
 from wireloom.capture.segment import OPEN, SEALED, Segment, segments
 from wireloom.pipeline.decoding import decode_batch, schema
 
@@ -168,8 +168,16 @@ class WireloomStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def available(folder: Path) -> Offset:
-    """How many batches each segment has now."""
-    return {segment.name: len(known_sums(segment)) for segment in segments(folder)}
+    """How many batches each segment has now; one that cannot be opened waits until it can."""
+    return {
+        segment.name: len(known_sums(segment)) for segment in segments(folder) if _opens(segment)
+    }
+
+
+def _opens(segment: Segment) -> bool:
+    """Whether a segment may be read; it may have been sealed since it was listed."""
+    either = (segment.path, segment._replace(sealed=True).path)
+    return any(os.access(path, os.R_OK) for path in either)
 
 
 def passed_over(folder: Path, taken: Offset) -> list[PassedOver]:
@@ -242,13 +250,20 @@ def _joined(runs: list[tuple[Segment, int, int]]) -> list[tuple[Segment, int, in
 
 
 def read_slice(partition: InputPartition) -> Iterator[pa.RecordBatch]:
-    """The decoded rows of a slice; damaged batches are left out (`pipeline status` counts them)."""
+    """The decoded rows of a slice; damaged batches are left out (`pipeline status` names them).
+
+    Raises:
+        OSError: If a file cannot be read: then nothing of the slice counts as read.
+    """
     if not isinstance(partition, Slice):
         raise TypeError(partition)
     few: list[pa.RecordBatch] = []
     for segment, first, last in partition.runs:
         for batch in read_segment(segment, start=first, stop=last):
-            if not isinstance(batch, Damage) and batch.num_rows:
+            if isinstance(batch, Damage):
+                if batch.batch == NO_BATCH and batch.rows:
+                    raise OSError(f"{segment.path} {batch.detail}")
+            elif batch.num_rows:
                 few.append(batch)
             if sum(one.num_rows for one in few) >= SHARE_ROWS:
                 yield decode_batch(pa.concat_batches(few))
