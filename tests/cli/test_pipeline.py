@@ -28,6 +28,14 @@ def test_status_of_what_was_run(corpus: Path, tables: Path) -> None:
     assert f"captured {captured:,}, stored {captured:,}, behind 0" in text
 
 
+def test_status_names_what_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "captures").mkdir()
+    (tmp_path / "captures" / "a\x1b[2Jcopy.arrow").touch()
+    text = run("status", "--data", str(tmp_path)).stdout
+    assert "passed over: a\\x1b[2Jcopy.arrow: it is not named like a segment" in text
+    assert "\x1b" not in text
+
+
 @pytest.mark.parametrize("command", ["run", "watch", "status", "reprocess", "compact", "vacuum"])
 def test_a_wrong_folder_is_said_in_one_sentence(tmp_path: Path, command: str) -> None:
     result = run(command, "--data", str(tmp_path / "nowhere"))
