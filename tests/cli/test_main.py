@@ -134,6 +134,27 @@ def test_help_of_the_codec_loads_neither_arrow_nor_sockets(name: str) -> None:
     assert not {"pyarrow", "pandas", "duckdb", "uvloop", "websockets"} & loaded(name, "--help")
 
 
+WAITED_FOR = HEAVY - {"asyncio", "msgspec", "rich"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["pipeline run", "pipeline status", "report", "serve", "sql", "trace"],
+)
+def test_help_of_a_command_does_not_wait_for_what_its_work_needs(name: str) -> None:
+    assert not WAITED_FOR & loaded(*name.split(), "--help")
+
+
+@pytest.mark.parametrize("name", ["pipeline run", "serve", "sql"])
+def test_completion_of_options_does_not_wait_for_what_the_work_needs(name: str) -> None:
+    asked = {
+        "_WIRELOOM_COMPLETE": "bash_complete",
+        "COMP_WORDS": f"wireloom {name} --",
+        "COMP_CWORD": str(1 + len(name.split())),
+    }
+    assert not WAITED_FOR & loaded(**asked)
+
+
 def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
     frames = tmp_path / "frames.hex"
     frames.write_text("792000\n" * 20_000)

@@ -22,6 +22,7 @@ EXTRAS: Final = {
     "deltalake": "tables",
     "duckdb": "tables",
     "pandas": "pipeline",
+    "py4j": "pipeline",
     "pyspark": "pipeline",
 }
 """Packages that not everyone installs, and the extra that brings them."""
@@ -43,9 +44,6 @@ class Commands(click.Group):
             sys.exit(error.exit_code)
         except click.Abort:
             sys.exit(INTERRUPTED)
-        except ModuleNotFoundError as error:
-            _tell(_missing(error, "This"))
-            sys.exit(MisuseError.exit_code)
         sys.exit(status or 0)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -54,14 +52,17 @@ class Commands(click.Group):
         return list(self.members)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, from its module; a missing extra is named."""
-        if cmd_name not in self.members:
-            return None
+        """The command, from its module."""
+        del ctx
+        return self.found(cmd_name) if cmd_name in self.members else None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs a command; an extra that it needs and nobody installed is named."""
         try:
-            command = self.found(cmd_name)
+            return super().invoke(ctx)
         except ModuleNotFoundError as error:
-            raise _missing(error, f"{ctx.command_path} {cmd_name}") from None
-        return command
+            name = ctx.invoked_subcommand
+            raise _missing(error, f"{ctx.command_path} {name}" if name else "This") from None
 
     def found(self, name: str) -> click.Command:
         """The command called `name`, which is imported now."""

@@ -5,21 +5,20 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from wireloom.capture.reader import NO_BATCH
 from wireloom.cli.data import captures, data_option, tables
 from wireloom.cli.misuse import MisuseError
 from wireloom.cli.progress import Shown
-from wireloom.cli.spark import started
 from wireloom.cli.tables import tables_option
 from wireloom.cli.terminal import Grid, console, line
-from wireloom.pipeline import run as running
-from wireloom.pipeline import upkeep
-from wireloom.pipeline.stages.ingest import Ingested
-from wireloom.pipeline.tables import Store
+
+if TYPE_CHECKING:
+    from wireloom.pipeline.run import Told
+    from wireloom.pipeline.stages.ingest import Ingested
+    from wireloom.pipeline.tables import Store
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,6 +50,9 @@ def command() -> None:
 @spark_options
 def run(data: Path, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Bring the tables up to date with all that is captured, and end."""
+    from wireloom.cli.spark import started
+    from wireloom.pipeline import run as running
+
     folder, store = _captures(data), _store(data, root)
     with Shown() as shown, started(master, conf, shown) as spark:
         ran = running.run(spark, folder, store, told=_told(shown))
@@ -64,6 +66,9 @@ def run(data: Path, root: str | None, master: str | None, conf: tuple[str, ...])
 @spark_options
 def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Keep the tables up to date with what is being captured, until interrupted."""
+    from wireloom.cli.spark import started
+    from wireloom.pipeline import run as running
+
     folder, store = _captures(data), _store(data, root)
     asked: list[bool] = []
     with Shown(every_seconds=MINUTE) as shown:
@@ -82,6 +87,9 @@ def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...
 @spark_options
 def reprocess(data: Path, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Decode stored frames anew that another version decoded, and bring all tables up to date."""
+    from wireloom.cli.spark import started
+    from wireloom.pipeline import run as running
+
     store = _store(data, root)
     with Shown() as shown, started(master, conf, shown) as spark:
         good, bad = running.reprocess(spark, store, told=_told(shown))
@@ -96,6 +104,9 @@ def reprocess(data: Path, root: str | None, master: str | None, conf: tuple[str,
 @tables_option
 def status(data: Path, root: str | None) -> None:
     """Show what is captured, what is stored, and what cannot be read."""
+    from wireloom.capture.reader import NO_BATCH
+    from wireloom.pipeline import upkeep
+
     found = upkeep.status(_captures(data), _store(data, root))
     screen = console()
     screen.print(f"captured {found.captured:,}, stored {found.stored:,}, behind {found.behind:,}")
@@ -117,6 +128,8 @@ def status(data: Path, root: str | None) -> None:
 @tables_option
 def compact(data: Path, root: str | None) -> None:
     """Put the tables' small files together."""
+    from wireloom.pipeline import upkeep
+
     with Shown() as shown:
         begun = partial(shown.table, "compact")
         gone = upkeep.compact(_store(data, root), begun=begun)
@@ -129,6 +142,8 @@ def compact(data: Path, root: str | None) -> None:
 @click.option("--hours", default=168, show_default=True, help="Keep files this young.")
 def vacuum(data: Path, root: str | None, hours: int) -> None:
     """Delete files that no recent version of a table needs."""
+    from wireloom.pipeline import upkeep
+
     with Shown() as shown:
         begun = partial(shown.table, "vacuum")
         gone = upkeep.vacuum(_store(data, root), hours=hours, begun=begun)
@@ -139,7 +154,9 @@ def _captures(data: Path) -> Path:
     return _there(captures(data)).absolute()
 
 
-def _store(data: Path, root: str | None) -> Store:
+def _store(data: Path, root: str | None) -> "Store":
+    from wireloom.pipeline.tables import Store
+
     return Store(root or tables(_there(data)).absolute())
 
 
@@ -151,16 +168,18 @@ def _there(folder: Path) -> Path:
     return folder
 
 
-def _told(shown: Shown) -> running.Told:
+def _told(shown: Shown) -> "Told":
     """Shows how far a run has got."""
+    from wireloom.pipeline.run import Told
+
     count = 0
 
-    def batch(ingested: Ingested) -> None:
+    def batch(ingested: "Ingested") -> None:
         nonlocal count
         count += ingested.frames + ingested.quarantine
         shown.say(f"ingest: {count:,} frames")
 
-    return running.Told(
+    return Told(
         batch=batch,
         stage=lambda name: shown.stage(STAGES[name]),
         begun=partial(shown.table, "analyse"),
@@ -176,13 +195,15 @@ class Watched:
     """
 
     def __init__(self, shown: Shown) -> None:
-        self.told = running.Told(batch=self._batch, table=self._table)
+        from wireloom.pipeline.run import Told
+
+        self.told = Told(batch=self._batch, table=self._table)
         self._shown = shown
         self._since = monotonic()
         self._frames = 0
         self._last = ""
 
-    def _batch(self, ingested: Ingested) -> None:
+    def _batch(self, ingested: "Ingested") -> None:
         self._frames += ingested.frames + ingested.quarantine
         self._say()
 

@@ -13,9 +13,7 @@ from wireloom.cli.misuse import MisuseError
 from wireloom.cli.sql import plain
 from wireloom.cli.tables import answering, lake, tables_option
 from wireloom.cli.terminal import Cell, Grid, console, line
-from wireloom.report.behind import behind
 from wireloom.report.books import MAX_REASONS, STATES, TIMES, gather, tally
-from wireloom.report.page import page
 from wireloom.report.times import instant, spoken
 from wireloom.wire.visible import visible_json
 
@@ -35,6 +33,9 @@ def command(data: Path, root: str | None, *, as_json: bool, html: Path | None) -
     """Tell what happened to every message."""
     if html is not None and not html.absolute().parent.is_dir():
         raise MisuseError(f"{html.parent} is no folder. Make it first, or name another.")
+    from wireloom.report.behind import behind
+    from wireloom.report.page import page
+
     with answering():
         asked = lake(data, root)
         found = gather(asked)

@@ -6,13 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-import uvloop
 
 from wireloom.cli.misuse import MisuseError
-from wireloom.live.config import ConfigError, load
-from wireloom.live.endpoints import NodeError
 from wireloom.live.journal import Style, configure
-from wireloom.live.node import Node
 from wireloom.live.process import prepare
 
 
@@ -57,6 +53,12 @@ def command(
 
     Exit status: 0 after SIGTERM or SIGINT, 1 if something failed, 2 for a wrong configuration.
     """
+    import uvloop
+
+    from wireloom.live.config import ConfigError, load
+    from wireloom.live.endpoints import NodeError
+    from wireloom.live.node import Node
+
     configure(Style(log_format), sys.stderr)
     try:
         loaded = load(config, os.environ, _by_key(options))
@@ -83,6 +85,8 @@ def _by_key(options: dict[str, str | bool | None]) -> dict[tuple[str, str], obje
 
 def _tell(lines: Sequence[str], ready_file: Path | None) -> None:
     """Says where everything is: to people, and to scripts in one step."""
+    from wireloom.live.endpoints import NodeError
+
     for line in lines:
         click.echo(line)
     if ready_file is not None:

@@ -7,17 +7,20 @@ import sys
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
-import pyarrow.parquet as pq
 from rich.console import Console
 
 from wireloom.cli.data import data_option
 from wireloom.cli.tables import answering, lake, tables_option
 from wireloom.cli.terminal import Grid, console, line
-from wireloom.lake import Answer
 from wireloom.wire.visible import visible, visible_json
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from wireloom.lake import Answer
 
 RUN: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 """How a cell begins that a spreadsheet takes for a formula."""
@@ -49,9 +52,15 @@ def command(query: str, data: Path, root: str | None, form: str) -> None:
         if form == "parquet":
             if sys.stdout.isatty():
                 raise click.UsageError("parquet is for a file: add > rows.parquet")
-            pq.write_table(asked.arrow(query), sys.stdout.buffer)
+            _write_parquet(asked.arrow(query))
         else:
             _PRINT[form](asked.query(query))
+
+
+def _write_parquet(table: "pa.Table") -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, sys.stdout.buffer)
 
 
 def plain(value: Any) -> Any:
@@ -74,7 +83,7 @@ def _text(value: Any) -> str:
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
-def _print_table(answer: Answer) -> None:
+def _print_table(answer: "Answer") -> None:
     """A long answer is a table for each portion of it, so that it need not fit in memory."""
     shown = console()
     empty = True
@@ -105,13 +114,13 @@ def _print_plans(shown: Console, rows: list[tuple[Any, ...]]) -> None:
             shown.print(line(part), soft_wrap=True)
 
 
-def _print_json(answer: Answer) -> None:
+def _print_json(answer: "Answer") -> None:
     for row in answer.rows():
         shown = {name: plain(value) for name, value in zip(answer.columns, row, strict=True)}
         click.echo(visible_json(json.dumps(shown, ensure_ascii=False)))
 
 
-def _print_csv(answer: Answer) -> None:
+def _print_csv(answer: "Answer") -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(map(defused, answer.columns))
     for row in answer.rows():

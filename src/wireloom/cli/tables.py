@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from wireloom.cli.data import existing, tables
 from wireloom.cli.misuse import LinesError
-from wireloom.lake import Lake, LakeError
+
+if TYPE_CHECKING:
+    from wireloom.lake import Lake
 
 tables_option = click.option(
     "--tables",
@@ -18,18 +21,22 @@ tables_option = click.option(
 )
 
 
-def lake(data: Path, root: str | None) -> Lake:
+def lake(data: Path, root: str | None) -> "Lake":
     """The tables at `--tables`, else those below `--data`.
 
     Raises:
         LakeError: If there are none.
     """
+    from wireloom.lake import Lake
+
     return Lake(root or tables(existing(data)).absolute())
 
 
 @contextmanager
 def answering() -> Iterator[None]:
     """Tells a person why the tables do not answer."""
+    from wireloom.lake import LakeError
+
     try:
         yield
     except LakeError as error:

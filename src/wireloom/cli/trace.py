@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from rich.console import Console
@@ -15,7 +15,9 @@ from wireloom.cli.tables import answering, lake, tables_option
 from wireloom.cli.terminal import Cell, Grid, Words, console, line, show
 from wireloom.report.books import STATES
 from wireloom.report.times import after, exact, spoken
-from wireloom.report.trace import Life, trace
+
+if TYPE_CHECKING:
+    from wireloom.report.trace import Life
 
 MAX_FATES: Final = 12
 MAX_STEPS: Final = 40
@@ -46,12 +48,14 @@ Row = dict[str, Any]
 @click.option("--all", "whole", is_flag=True, help="Every destination and every sighting.")
 def command(id_: str, data: Path, root: str | None, *, whole: bool) -> None:
     """Show the life of the message with ID (or a beginning of it), hop by hop."""
+    from wireloom.report.trace import trace
+
     with answering():
         life = trace(lake(data, root), id_)
     draw(console(), life, whole=whole)
 
 
-def draw(shown: Console, life: Life, *, whole: bool) -> None:
+def draw(shown: Console, life: "Life", *, whole: bool) -> None:
     """Draws a message's life: what it is, what became of it, and how that came about."""
     fates = life.fates if whole else life.fates[:MAX_FATES]
     for parts in (*_head(life), *_fates(life, fates)):
@@ -63,7 +67,7 @@ def draw(shown: Console, life: Life, *, whole: bool) -> None:
         show(shown, line(Cell(f"{PROOF} proves what became of it", "dim")))
 
 
-def _head(life: Life) -> Iterator[list[Text]]:
+def _head(life: "Life") -> Iterator[list[Text]]:
     kind, inner = str(life.message["type"]), life.message.get("app_type")
     said = f"{life.protocol} {kind} ({inner})" if inner else f"{life.protocol} {kind}"
     yield [line(Cell(said, "bold")), line(life.message_id)]
@@ -80,7 +84,7 @@ def _head(life: Life) -> Iterator[list[Text]]:
         yield [line(f"  made {spoken(waited)} before that, by its sender's clock")]
 
 
-def _fates(life: Life, fates: Sequence[Row]) -> Iterator[list[Text]]:
+def _fates(life: "Life", fates: Sequence[Row]) -> Iterator[list[Text]]:
     if not life.fates:
         yield [line("  nobody meant it to be delivered, so it has no fate")]
     if len(life.fates) > 1:
@@ -110,7 +114,7 @@ def _fate(fate: Row) -> Iterator[Text]:
         yield line(f"proven by {kind}, {PROOF} {fate['evidence_frame']}")
 
 
-def _draw_steps(shown: Console, life: Life, proofs: set[Any], *, whole: bool) -> None:
+def _draw_steps(shown: Console, life: "Life", proofs: set[Any], *, whole: bool) -> None:
     grid = Grid("", "after", "seen", "way", "link", "message", "auth", "outcome", right={"after"})
     rows = [_step(life, step, proofs) for step in life.steps]
     kept = [
@@ -129,7 +133,7 @@ def _draw_steps(shown: Console, life: Life, proofs: set[Any], *, whole: bool) ->
     grid.draw(shown, folds_at=4)
 
 
-def _step(life: Life, step: Row, proofs: set[Any]) -> list[Words]:
+def _step(life: "Life", step: Row, proofs: set[Any]) -> list[Words]:
     begin: datetime = life.steps[0]["captured_at"]
     passed = _ms(step["captured_at"] - begin)
     outcome = " ".join(str(step[key]) for key in ("outcome", "outcome_reason") if step[key])
@@ -152,7 +156,7 @@ def _seen(step: Row) -> str:
     return SEEN.get(step["direction"], "?")
 
 
-def _way(life: Life, step: Row) -> str:
+def _way(life: "Life", step: Row) -> str:
     """From whom to whom a frame went, or where it was made."""
     node, peer = str(step["node"]), step["peer"]
     if peer is not None:
@@ -162,7 +166,7 @@ def _way(life: Life, step: Row) -> str:
     return f"{node} → {peer or 'all'}" if step["direction"] == "out" else node
 
 
-def _who(life: Life, before: str, identity: str) -> list[Text]:
+def _who(life: "Life", before: str, identity: str) -> list[Text]:
     """An identity, with its node's name before it where that is known."""
     name = life.names.get(identity)
     if name in (None, identity):

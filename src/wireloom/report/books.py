@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from wireloom.lake import Lake
+if TYPE_CHECKING:
+    from wireloom.lake import Lake  # it brings DuckDB along
 
 STATES: Final = ("delivered", "expired", "rejected", "cancelled", "in_flight", "lost")
 """In the order in which every page and table has them."""
@@ -45,7 +46,7 @@ NEEDED: Final = (
 )
 
 
-def gather(lake: Lake) -> dict[str, Any]:
+def gather(lake: "Lake") -> dict[str, Any]:
     """Everything that a report shows, as one object.
 
     Raises:
@@ -66,7 +67,7 @@ def gather(lake: Lake) -> dict[str, Any]:
     }
 
 
-def captured(lake: Lake) -> dict[str, Any]:
+def captured(lake: "Lake") -> dict[str, Any]:
     """How many frames there are, and from when to when."""
     (found,) = lake.rows(
         """SELECT count(*) FILTER (good) AS frames, count(*) FILTER (NOT good) AS quarantine,
@@ -77,14 +78,14 @@ def captured(lake: Lake) -> dict[str, Any]:
     return found
 
 
-def books(lake: Lake) -> dict[str, dict[str, Any]]:
+def books(lake: "Lake") -> dict[str, dict[str, Any]]:
     """Messages of every protocol, and how many of them have which state."""
     counts = ", ".join(f"count(*) FILTER (state = '{one}') AS {one}" for one in STATES)
     sql = f"SELECT protocol, count(*) AS sent, {counts} FROM fates GROUP BY 1 ORDER BY 1"  # noqa: S608
     return {str(row.pop("protocol")): row for row in lake.rows(sql)}
 
 
-def hours(lake: Lake) -> dict[str, Any]:
+def hours(lake: "Lake") -> dict[str, Any]:
     """Messages by their state and the hour of their first sighting, or what suits their span."""
     (span,) = lake.rows(
         """SELECT CAST(floor(epoch(min(sent_at))) AS BIGINT) AS first,
@@ -110,7 +111,7 @@ def step_of(span_s: int) -> int:
     return found or DAY * max(1, -(-span_s // (DAY * MAX_PARTS)))
 
 
-def nodes(lake: Lake) -> list[dict[str, Any]]:
+def nodes(lake: "Lake") -> list[dict[str, Any]]:
     """Frames in of every node by its own outcomes."""
     counts = ", ".join(f"count(*) FILTER (outcome = '{one}') AS {one}" for one in OUTCOMES)
     return lake.rows(
@@ -122,7 +123,7 @@ def nodes(lake: Lake) -> list[dict[str, Any]]:
     )
 
 
-def latency(lake: Lake) -> dict[str, dict[str, Any]]:
+def latency(lake: "Lake") -> dict[str, dict[str, Any]]:
     """Delivery times of every protocol."""
     rows = lake.rows(
         """SELECT protocol, count(*) AS delivered, quantile_cont(latency_ms, 0.5) AS p50_ms,
@@ -134,7 +135,7 @@ def latency(lake: Lake) -> dict[str, dict[str, Any]]:
     return {str(row.pop("protocol")): row for row in rows}
 
 
-def reasons(lake: Lake) -> list[dict[str, Any]]:
+def reasons(lake: "Lake") -> list[dict[str, Any]]:
     """Why messages were rejected and frames refused, most frequent first."""
     return lake.rows(
         """SELECT protocol, 'message' AS what, reason, count(*) AS n FROM fates
@@ -145,7 +146,7 @@ def reasons(lake: Lake) -> list[dict[str, Any]]:
     )
 
 
-def types(lake: Lake) -> list[dict[str, Any]]:
+def types(lake: "Lake") -> list[dict[str, Any]]:
     """Message types, all sightings and distinct contents."""
     return lake.rows(
         """SELECT protocol, type, count(*) AS frames, count(DISTINCT content) AS distinct_frames,
@@ -153,7 +154,7 @@ def types(lake: Lake) -> list[dict[str, Any]]:
     )
 
 
-def health(lake: Lake) -> dict[str, Any]:
+def health(lake: "Lake") -> dict[str, Any]:
     """How the swarms, the ledger and the hub's questions are doing."""
     return {
         "swarms": lake.rows(
@@ -170,12 +171,12 @@ def tally(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"
 
 
-def _tally(lake: Lake, table: str, column: str) -> dict[str, int]:
+def _tally(lake: "Lake", table: str, column: str) -> dict[str, int]:
     sql = f"SELECT {column} AS c, count(*) AS n FROM {table} GROUP BY 1 ORDER BY 1"  # noqa: S608
     rows = lake.rows(sql)
     return {str(row["c"]): int(str(row["n"])) for row in rows}
 
 
-def _one(lake: Lake, sql: str) -> int:
+def _one(lake: "Lake", sql: str) -> int:
     (row,) = lake.rows(sql)
     return int(str(row["n"]))
