@@ -15,7 +15,8 @@ import mesh
 from wireloom import __version__
 from wireloom.capture.record import Captured, Direction
 from wireloom.capture.writer import CaptureWriter
-from wireloom.generate.corpus import Wish, generate
+from wireloom.generate.corpus import generate
+from wireloom.generate.wish import Wish
 from wireloom.pipeline.run import run
 from wireloom.pipeline.spark import session
 from wireloom.pipeline.tables import Store

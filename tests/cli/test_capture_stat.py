@@ -54,7 +54,9 @@ def test_the_table_shows_segments_and_totals(data: Path) -> None:
 def test_where_there_is_no_room_a_segment_has_two_lines(data: Path, columns: int) -> None:
     lines = run(data, columns=columns).stdout.splitlines()
     assert max(map(len, lines)) <= columns
-    assert lines[0].startswith("mesh-01-0000000000000000  sealed")
+    assert lines[0].split() == ["segment", "state", "batches", "frames", "bytes"]
+    assert lines[1].split() == ["from", "to", "protocols", "damage"]
+    assert lines[2].startswith("mesh-01-0000000000000000  sealed")
     assert "myriadmesh 6" in "".join(lines)
 
 

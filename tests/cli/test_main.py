@@ -139,13 +139,21 @@ WAITED_FOR = HEAVY - {"asyncio", "msgspec", "rich"}
 
 @pytest.mark.parametrize(
     "name",
-    ["pipeline run", "pipeline status", "report", "serve", "sql", "trace"],
+    [
+        *(f"capture {name}" for name in GROUPS["capture"].members),
+        "generate",
+        *(f"pipeline {name}" for name in GROUPS["pipeline"].members),
+        "report",
+        "serve",
+        "sql",
+        "trace",
+    ],
 )
 def test_help_of_a_command_does_not_wait_for_what_its_work_needs(name: str) -> None:
     assert not WAITED_FOR & loaded(*name.split(), "--help")
 
 
-@pytest.mark.parametrize("name", ["pipeline run", "serve", "sql"])
+@pytest.mark.parametrize("name", ["capture tail", "pipeline run", "serve", "sql"])
 def test_completion_of_options_does_not_wait_for_what_the_work_needs(name: str) -> None:
     asked = {
         "_WIRELOOM_COMPLETE": "bash_complete",

@@ -75,4 +75,18 @@ def test_a_folded_row_takes_as_many_lines_as_it_needs() -> None:
     grid.add("1", "22", "c" * 9, "", "e" * 12)
     out = io.StringIO()
     grid.draw(Console(file=out, width=20), folds_at=2)
-    assert out.getvalue().splitlines() == ["1  22", f"   {'c' * 9}", f"   {'e' * 12}"]
+    assert out.getvalue().splitlines() == [
+        "a  b",
+        "   c  d  e",
+        "1  22",
+        f"   {'c' * 9}",
+        f"   {'e' * 12}",
+    ]
+
+
+def test_a_folded_row_stays_within_the_terminal() -> None:
+    grid = Grid("name", "size", "when")
+    grid.add("n" * 12, "1", "w" * 10)
+    out = io.StringIO()
+    grid.draw(Console(file=out, width=20), folds_at=2)
+    assert max(map(len, out.getvalue().splitlines())) <= 20

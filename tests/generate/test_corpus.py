@@ -8,9 +8,10 @@ import pytest
 
 from generate.oracle import captured, decoded, fates
 from wireloom.capture.record import Captured
-from wireloom.generate.corpus import SHARES, Wish, generate
+from wireloom.generate.corpus import SHARES, generate
 from wireloom.generate.timeline import END_US
 from wireloom.generate.truth import COUNTS, TRUTH, State
+from wireloom.generate.wish import Wish
 from wireloom.registry import NAMES, protocol
 
 WISH = Wish(frames=4_000, seed=3, damage=0.02, forged=0.01, sightings=5)

@@ -11,7 +11,8 @@ import pyarrow as pa
 from wireloom.capture.reader import read_segment
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
-from wireloom.generate.corpus import Wish, generate
+from wireloom.generate.corpus import generate
+from wireloom.generate.wish import Wish
 from wireloom.lake import Lake
 from wireloom.pipeline.catalogue import all_tables
 from wireloom.pipeline.declared import SLICE

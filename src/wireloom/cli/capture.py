@@ -2,13 +2,9 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
-from wireloom.capture.jsonl import put_line
-from wireloom.capture.record import rows
-from wireloom.capture.segment import Segment
 from wireloom.cli.capture_data import Log, kept_segments, nodes_option
 from wireloom.cli.capture_export import export
 from wireloom.cli.capture_import import import_
@@ -40,6 +36,9 @@ def cat(data: Path, *, nodes: tuple[str, ...], first: int | None, last: int | No
 
     Exit status: 0 if all could be read, 1 if a part is damaged, 2 for misuse.
     """
+    from wireloom.capture.jsonl import put_line
+    from wireloom.capture.record import rows
+
     log = Log()
     for segment in kept_segments(data, nodes):
         for batch in log.batches(segment):
@@ -47,11 +46,7 @@ def cat(data: Path, *, nodes: tuple[str, ...], first: int | None, last: int | No
                 if (first is None or row["sequence"] >= first) and (
                     last is None or row["sequence"] <= last
                 ):
-                    _print(row, segment)
+                    line = put_line(row, sequence=row["sequence"], segment=segment.name)
+                    sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
     sys.exit(1 if log.is_damaged else 0)
-
-
-def _print(row: dict[str, Any], segment: Segment) -> None:
-    line = put_line(row, sequence=row["sequence"], segment=segment.name)
-    sys.stdout.buffer.write(line)

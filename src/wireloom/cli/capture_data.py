@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import pyarrow as pa
 
-from wireloom.capture.reader import NO_BATCH, Damage, read_segment
 from wireloom.capture.segment import Segment, segments
 from wireloom.cli.data import captures, existing
 from wireloom.wire.visible import visible
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from wireloom.capture.reader import Damage
 
 nodes_option = click.option("--node", "nodes", multiple=True, help="This node only; repeatable.")
 
@@ -39,8 +43,10 @@ class Log:
     def __init__(self) -> None:
         self.is_damaged = False
 
-    def batches(self, segment: Segment, *, start: int = 0) -> Iterator[pa.RecordBatch]:
+    def batches(self, segment: Segment, *, start: int = 0) -> Iterator["pa.RecordBatch"]:
         """The batches of a segment that can be read."""
+        from wireloom.capture.reader import Damage, read_segment
+
         for item in read_segment(segment, start=start):
             if isinstance(item, Damage):
                 self.is_damaged = True
@@ -49,8 +55,10 @@ class Log:
                 yield item
 
 
-def told(damage: Damage) -> str:
+def told(damage: "Damage") -> str:
     """Damage in one line."""
+    from wireloom.capture.reader import NO_BATCH
+
     if damage.batch == NO_BATCH:
         return f"{damage.segment.path}: {damage.detail}"
     place = f"batch {damage.batch}, byte {damage.offset}, {damage.rows} frames"

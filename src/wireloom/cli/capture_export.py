@@ -3,18 +3,16 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from wireloom.capture.jsonl import put_line
-from wireloom.capture.pcapng import PcapngWriter
-from wireloom.capture.pseudonyms import Pseudonyms
-from wireloom.capture.record import rows
-from wireloom.capture.redaction import redacted
 from wireloom.capture.segment import Segment
 from wireloom.cli.capture_data import Log, kept_segments, nodes_option
 from wireloom.cli.data import data_option
+
+if TYPE_CHECKING:
+    from wireloom.capture.pseudonyms import Pseudonyms
 
 
 class Key(click.ParamType[bytes]):
@@ -56,6 +54,8 @@ def export(
     Exit status: 0 if all were written, 1 if a part is damaged or too large for a packet, 2 for
     misuse.
     """
+    from wireloom.capture.pseudonyms import Pseudonyms
+
     log = Log()
     found = kept_segments(data, nodes)
     taken = _rows(log, found, None if key is None else Pseudonyms(key))
@@ -67,8 +67,11 @@ def export(
 
 
 def _rows(
-    log: Log, found: list[Segment], pseudonyms: Pseudonyms | None
+    log: Log, found: list[Segment], pseudonyms: "Pseudonyms | None"
 ) -> Iterator[dict[str, Any]]:
+    from wireloom.capture.record import rows
+    from wireloom.capture.redaction import redacted
+
     for segment in found:
         for batch in log.batches(segment):
             for row in rows(batch):
@@ -77,11 +80,15 @@ def _rows(
 
 
 def _write(output: BinaryIO, taken: Iterator[dict[str, Any]]) -> int:
+    from wireloom.capture.jsonl import put_line
+
     for row in taken:
         output.write(put_line(row))
     return 0
 
 
 def _write_pcapng(output: BinaryIO, taken: Iterator[dict[str, Any]]) -> int:
+    from wireloom.capture.pcapng import PcapngWriter
+
     writer = PcapngWriter(output)
     return sum(not writer.write(row) for row in taken)

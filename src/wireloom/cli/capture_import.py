@@ -8,28 +8,20 @@ from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 import click
 from rich.console import Console
 from rich.progress import Progress
 
-from wireloom.capture.fanout import Fanout
-from wireloom.capture.importers.inputs import taken_off
-from wireloom.capture.importers.savefiles import (
-    PCAP_MAGICS,
-    PCAPNG_MAGIC,
-    take_pcap,
-    take_pcapng,
-)
-from wireloom.capture.importers.traffic import Traffic
-from wireloom.capture.imports import Imports, key_of
-from wireloom.capture.jsonl import take_lines
-from wireloom.capture.record import Captured
 from wireloom.capture.refusal import Refusal, UnreadableError
 from wireloom.capture.segment import quoted
 from wireloom.cli.data import captures, data_option
 from wireloom.wire.visible import visible
+
+if TYPE_CHECKING:
+    from wireloom.capture.fanout import Fanout
+    from wireloom.capture.record import Captured
 
 MAX_TOLD: Final = 10
 """Refusals that are told one by one; all are counted."""
@@ -54,9 +46,9 @@ class Tally:
         self.foreign: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
 
-    def note(self, path: Path, item: Captured | Refusal) -> None:
+    def note(self, path: Path, item: "Captured | Refusal") -> None:
         """Counts one item; tells of it if it is one of the first refusals."""
-        if isinstance(item, Captured):
+        if not isinstance(item, Refusal):
             self.taken[item.protocol or "unknown"] += 1
         elif item.is_foreign:
             self.foreign[item.reason] += 1
@@ -107,6 +99,9 @@ def import_(
     Exit status: 0 if all was taken but the traffic of other protocols, 1 if anything was refused or
     the disk does not take it, 2 for misuse.
     """
+    from wireloom.capture.fanout import Fanout
+    from wireloom.capture.imports import Imports, key_of
+
     folder = captures(data)
     tally, imports = Tally(), Imports(folder)
     try:
@@ -148,20 +143,22 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def _import(
-    path: Path, file: BinaryIO, format_: str, node: str | None, fanout: Fanout, tally: Tally
+    path: Path, file: BinaryIO, format_: str, node: str | None, fanout: "Fanout", tally: Tally
 ) -> None:
+    from wireloom.capture.importers.inputs import taken_off
+
     with _progress() as progress:
         task = progress.add_task(path.name, total=file.seek(0, 2))
         file.seek(0)
         for count, item in enumerate(_readable(_items(path, taken_off(file), format_, node))):
             tally.note(path, item)
-            if isinstance(item, Captured):
+            if not isinstance(item, Refusal):
                 fanout.append(item)
             if count % PROGRESS_STEP == 0:
                 progress.update(task, completed=file.tell())
 
 
-def _readable(items: Iterator[Captured | Refusal]) -> Iterator[Captured | Refusal]:
+def _readable(items: "Iterator[Captured | Refusal]") -> "Iterator[Captured | Refusal]":
     """The items up to where the file cannot be read on."""
     try:
         yield from items
@@ -177,7 +174,11 @@ def _progress() -> Progress:
 
 def _items(
     path: Path, file: BinaryIO, format_: str, node: str | None
-) -> Iterator[Captured | Refusal]:
+) -> "Iterator[Captured | Refusal]":
+    from wireloom.capture.importers.savefiles import take_pcap, take_pcapng
+    from wireloom.capture.importers.traffic import Traffic
+    from wireloom.capture.jsonl import take_lines
+
     kind = _detected(file) if format_ == "auto" else format_
     if kind == "jsonl":
         yield from take_lines(file)
@@ -189,6 +190,8 @@ def _items(
 
 
 def _detected(file: BinaryIO) -> str | None:
+    from wireloom.capture.importers.savefiles import PCAP_MAGICS, PCAPNG_MAGIC
+
     begin = cast("BufferedReader", file).peek(BEGIN_SIZE)
     if begin[:4] in PCAP_MAGICS:
         return "pcap"

@@ -3,16 +3,18 @@
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireloom.capture.retention import Bounds, Kept, Pruned, prune, take_age
-from wireloom.capture.taken import Taken
 from wireloom.cli.capture_data import kept_segments, nodes_option
 from wireloom.cli.data import captures, data_option
 from wireloom.cli.misuse import MisuseError
 from wireloom.wire.visible import visible
+
+if TYPE_CHECKING:
+    from wireloom.capture.retention import Kept, Pruned
+    from wireloom.capture.taken import Taken
 
 
 class Age(click.ParamType[float]):
@@ -24,6 +26,8 @@ class Age(click.ParamType[float]):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Seconds."""
+        from wireloom.capture.retention import take_age
+
         try:
             return take_age(value)
         except ValueError as error:
@@ -49,6 +53,9 @@ def prune_(
     Exit status: 0 if what is left is within the bounds, 1 if not or if a file cannot be deleted, 2
     for misuse.
     """
+    from wireloom.capture.retention import Bounds, prune
+    from wireloom.capture.taken import Taken
+
     if max_bytes is None and max_age is None:
         raise MisuseError("Say what to keep: --max-bytes, --max-age, or both.")
     kept_segments(data, nodes)
@@ -62,7 +69,7 @@ def prune_(
     sys.exit(1 if pruned.overdue else 0)
 
 
-def _tell(pruned: Pruned, taken: Taken) -> None:
+def _tell(pruned: "Pruned", taken: "Taken") -> None:
     for one in pruned.gone:
         click.echo(f"deleted {visible(one.segment.name)}, {one.size:,} bytes")
     click.echo(f"deleted {_summed(pruned.gone)}, kept {_summed(pruned.left)}")
@@ -73,6 +80,6 @@ def _tell(pruned: Pruned, taken: Taken) -> None:
             click.echo(f"not taken by {visible(root)}", err=True)
 
 
-def _summed(found: list[Kept]) -> str:
+def _summed(found: "list[Kept]") -> str:
     many = "segment" if len(found) == 1 else "segments"
     return f"{len(found):,} {many} with {sum(one.size for one in found):,} bytes"

@@ -3,19 +3,20 @@
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from wireloom.capture.jsonl import instant
-from wireloom.capture.reader import Damage, batch_count, read_segment
 from wireloom.capture.segment import Segment
 from wireloom.cli.capture_data import kept_segments, nodes_option, told
 from wireloom.cli.data import data_option
 from wireloom.cli.terminal import Grid, console
 from wireloom.wire.visible import visible
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from wireloom.capture.reader import Damage
 
 COLUMNS: Final = (
     "segment",
@@ -44,7 +45,7 @@ class SegmentStat(NamedTuple):
     unchecked_count: int
     """Batches without a checksum."""
 
-    damage: list[Damage]
+    damage: "list[Damage]"
 
 
 @click.command("stat")
@@ -66,6 +67,8 @@ def stat(data: Path, *, nodes: tuple[str, ...]) -> None:
 
 def stat_of(segment: Segment) -> SegmentStat:
     """Reads a segment through."""
+    from wireloom.capture.reader import Damage, batch_count, read_segment
+
     row_count = 0
     times: list[int] = []
     protocols: Counter[str] = Counter()
@@ -91,7 +94,10 @@ def stat_of(segment: Segment) -> SegmentStat:
     )
 
 
-def _extremes(batch: pa.RecordBatch) -> list[int]:
+def _extremes(batch: "pa.RecordBatch") -> list[int]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     found = pc.min_max(batch.column("captured_at").cast(pa.int64()))
     return [value for value in (found["min"].as_py(), found["max"].as_py()) if value is not None]
 
@@ -104,6 +110,8 @@ def _size(segment: Segment) -> int:
 
 
 def _grid(stats: list[SegmentStat]) -> Grid:
+    from wireloom.capture.jsonl import instant
+
     grid = Grid(*COLUMNS, right=COLUMNS[2:5])
     for one in stats:
         grid.add(

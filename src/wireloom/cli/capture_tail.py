@@ -10,9 +10,6 @@ from typing import Any, Final, NamedTuple
 import click
 from rich.console import Console
 
-from wireloom.capture.jsonl import instant, put_line
-from wireloom.capture.reader import batch_count
-from wireloom.capture.record import Direction, rows
 from wireloom.capture.segment import Segment
 from wireloom.cli.capture_data import Log, kept_segments, nodes_option
 from wireloom.cli.data import data_option
@@ -21,7 +18,9 @@ from wireloom.registry import NAMES, protocol
 from wireloom.wire.errors import WireError
 
 FOLLOW_SECONDS: Final = 0.25
-ARROWS: Final = {Direction.IN: "←", Direction.OUT: "→", Direction.LOCAL: "·"}
+ARROWS: Final = {"in": "←", "out": "→", "local": "·"}
+"""Which way a frame went, by its direction."""
+
 NO_TYPE: Final = "?"
 
 
@@ -92,6 +91,8 @@ def tail(  # noqa: PLR0913
 
     Exit status: 0 if all could be read, 1 if a part is damaged, 2 for misuse.
     """
+    from wireloom.capture.reader import batch_count
+
     log, wanted, shown = Log(), Wanted(protocols, types), console()
     found = kept_segments(data, nodes)
     seen = {(one.node, one.first_sequence): batch_count(one) for one in found}
@@ -136,7 +137,7 @@ def _last(log: Log, found: list[Segment], wanted: Wanted, count: int) -> list[Ke
 def _order(kept: Kept) -> tuple[Any, ...]:
     """By time; of one turn at a node, what came in stands before what it led to."""
     row = kept.row
-    is_answer = row["direction"] != Direction.IN
+    is_answer = row["direction"] != "in"
     return row["captured_at"], row["node"], is_answer, row["sequence"]
 
 
@@ -144,6 +145,8 @@ def _new(
     log: Log, found: list[Segment], wanted: Wanted, seen: dict[tuple[str, int], int]
 ) -> Iterator[Kept]:
     """Frames of batches that were not there before."""
+    from wireloom.capture.reader import batch_count
+
     for segment in found:
         key = (segment.node, segment.first_sequence)
         start, there = seen.get(key, 0), batch_count(segment)
@@ -153,6 +156,8 @@ def _new(
 
 
 def _frames(log: Log, segment: Segment, wanted: Wanted, *, start: int = 0) -> Iterator[Kept]:
+    from wireloom.capture.record import rows
+
     for batch in log.batches(segment, start=start):
         for row in rows(batch):
             if wanted.has(row):
@@ -160,6 +165,8 @@ def _frames(log: Log, segment: Segment, wanted: Wanted, *, start: int = 0) -> It
 
 
 def _print(shown: Console, kept: Kept, *, raw: bool) -> None:
+    from wireloom.capture.jsonl import instant, put_line
+
     row, segment = kept
     if raw:
         sys.stdout.buffer.write(put_line(row, sequence=row["sequence"], segment=segment.name))

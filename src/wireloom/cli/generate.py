@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from wireloom.generate.corpus import MIN_FRAMES, Wish, generate
+from wireloom.generate.wish import MIN_FRAMES, Wish
 from wireloom.wire.visible import visible
 
 
@@ -55,6 +55,8 @@ def command(*, data: Path, **wishes: Any) -> None:
     message and destination, DATA/truth-counts.json the numbers. The same options give the
     same corpus.
     """
+    from wireloom.generate.corpus import generate
+
     try:
         with _Bars() as bars:
             truth = generate(data, Wish(**wishes), progress=bars.show)

@@ -98,11 +98,12 @@ class Grid:
         """
         if title:
             console.print(line(Cell(title, "bold")))
+        rows = [[Text(name, "dim") for name in self._names], *self._rows]
         if self.width <= console.width:
-            for row in ([Text(name, "dim") for name in self._names], *self._rows):
+            for row in rows:
                 console.print(self._laid(row), soft_wrap=True)
         elif folds_at:
-            self._draw_folded(console, folds_at)
+            self._draw_folded(console, rows, folds_at)
         else:
             self._draw_blocks(console)
 
@@ -117,9 +118,10 @@ class Grid:
         laid.rstrip()
         return laid
 
-    def _draw_folded(self, console: Console, folds_at: int) -> None:
-        indent = Text(" " * self._left(folds_at - 1))
-        for row in self._rows:
+    def _draw_folded(self, console: Console, rows: Sequence[Sequence[Text]], folds_at: int) -> None:
+        room = console.width - max(self._widths[folds_at:])
+        indent = Text(" " * min(self._left(folds_at - 1), max(GAP, room)))
+        for row in rows:
             console.print(self._laid(row[:folds_at]), soft_wrap=True)
             for rest in _packed(row[folds_at:], console.width - len(indent)):
                 console.print(indent + rest, soft_wrap=True)

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from wireloom.capture.private import make_folder
 from wireloom.capture.record import Captured
@@ -19,6 +19,7 @@ from wireloom.generate.swarm import planned
 from wireloom.generate.swarm_talk import SwarmConversations
 from wireloom.generate.timeline import END_US, START_US, Timeline, conversation_at
 from wireloom.generate.truth import Truth
+from wireloom.generate.wish import Wish
 
 CAPTURES: Final = "captures"
 SHARES: Final = {"myriadmesh": 0.40, "signalhub": 0.20, "cthun": 0.15, "dtn": 0.15, "uep12": 0.10}
@@ -34,28 +35,6 @@ MAX_PROOFS: Final = 2_000
 
 NUMBERS: Final = 1_000_000
 """Sequence numbers of a seed before those of another may begin."""
-
-MIN_FRAMES: Final = 1_000
-"""With fewer frames not every kind of conversation would have its turn."""
-
-
-class Wish(NamedTuple):
-    """What is to be generated."""
-
-    frames: int
-    """How many frames in all, within two percent."""
-
-    seed: int
-    """Decides everything else."""
-
-    damage: float
-    """Share of frames that no decoder takes."""
-
-    forged: float
-    """Share of frames that decode and prove nothing."""
-
-    sightings: int
-    """How often a relayed frame is seen on average."""
 
 
 class _Log:
