@@ -113,6 +113,22 @@ def test_the_library_hears_of_everything_else() -> None:
 LARGE = frame(TEXT, b"x" * 3_000)
 
 
+@pytest.mark.parametrize("cut", range(1, 40))
+def test_a_byte_within_a_frame_is_no_close_frame_whatever_it_looks_like(cut: int) -> None:
+    stage = Stage()
+    deceiving = b"\x81\xa0\x88\x88\x88\x88" + b"\x88" * 32
+    data = deceiving * 3
+    for at in range(0, len(data), cut):
+        stage.read(data[at : at + cut])
+    assert b"".join(stage.library.parts) == data
+    assert not stage.library.reader.is_lost
+    assert stage.library.reader.tail == 0
+    seen = len(stage.library.reader.begun)
+    stage.read(LARGE[:20])
+    assert len(stage.library.reader.begun) == seen + 1
+    assert stage.refused == [len(LARGE) - 20]
+
+
 @pytest.mark.parametrize("step", [1, 2, 3, 7, 13, 14, 500])
 def test_a_large_frame_is_refused_as_soon_as_its_header_is_there(step: int) -> None:
     stage = Stage()

@@ -105,7 +105,7 @@ class Reading(_Between):
             return
         data = bytes(self._view[:nbytes])
         self._reader.tail = _NO_FRAME
-        if data[0] == _CLOSE and nbytes > _HEAD_SIZE:
+        if data[0] == _CLOSE and nbytes > _HEAD_SIZE and not left and not self._begun:
             size = _HEAD_SIZE + (data[1] & _SIZE_BITS)
             if nbytes > size:
                 self._pass_apart(data, size)
