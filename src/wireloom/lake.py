@@ -29,7 +29,7 @@ _PORTION: Final = 10_000
 _PATTERN: Final = frozenset("*?[")
 """What DuckDB does not take for itself in the name of a file."""
 
-_ONE: Final = "only one query at a time: SELECT … or WITH … SELECT …"
+_ONE: Final = "only a query is answered, one at a time: SELECT … or WITH … SELECT …"
 _EXPLAIN: Final = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?", re.IGNORECASE)
 _READING: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 """What a query may be made of. DuckDB takes COPY, INSERT and the like in a WITH clause too."""

@@ -136,7 +136,11 @@ def test_publish_discover_and_stats(server: Process) -> None:
         (["stats", "--url=http://127.0.0.1/"], 2, "http://127.0.0.1/ is no address of a WebSocket"),
         (["stats", "--url="], 2, " is no address of a WebSocket: use ws:// or wss://"),
         (["stats", "--as=@(cloudflare/signal-hub)"], 1, "the hub does not permit connect: this a"),
-        (["stats", "--token-file=missing"], 2, "missing cannot be read"),
+        (
+            ["stats", "--token-file=missing"],
+            2,
+            "missing cannot be read: No such file or directory\n",
+        ),
     ],
 )
 def test_failures_are_one_sentence_and_a_status(

@@ -48,7 +48,7 @@ def test_show_tables_lists_them(tables: Path) -> None:
 def test_what_is_not_a_query_is_refused_in_one_sentence(tables: Path) -> None:
     result = run(tables, "DROP TABLE fates")
     assert result.exit_code == 1
-    assert "only one query" in result.stderr
+    assert "only a query is answered" in result.stderr
 
 
 def test_missing_tables_are_said(tmp_path: Path) -> None:

@@ -1,3 +1,7 @@
+import multiprocessing
+import signal
+from pathlib import Path
+
 from wireloom.generate.proofs import FEW, proven, prover
 from wireloom.protocols.uep12.codec import encode
 from wireloom.protocols.uep12.integrity import is_proof, work
@@ -18,3 +22,15 @@ def test_one_core_and_all_cores_find_the_same_proofs() -> None:
         few = alone([DRAFT, DRAFT], [0, 1 << 40])
     with prover(FEW + 1) as together:
         assert together([DRAFT, DRAFT], [0, 1 << 40]) == few
+
+
+def test_ctrl_c_is_not_for_the_processes_that_search() -> None:
+    with prover(FEW + 1) as together:
+        together([DRAFT, DRAFT], [0, 1 << 40])
+        searching = multiprocessing.active_children()
+        masks = [Path(f"/proc/{one.pid}/status").read_text() for one in searching]
+    assert searching
+    for mask in masks:
+        (blocked,) = [line.split()[1] for line in mask.splitlines() if line.startswith("SigBlk:")]
+        assert int(blocked, 16) >> (signal.SIGINT - 1) & 1
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

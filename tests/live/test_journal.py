@@ -141,3 +141,8 @@ def test_failed_handshakes_of_tls_are_a_line_each_with_the_remedy(tmp_path: Path
     for line in stream.getvalue().splitlines():
         assert "INFO refused protocol=echo who=127.0.0.1 why=" in line
         assert "wants wss://, clients that trust" in line
+
+
+def test_a_status_that_clients_are_refused_with_is_explained() -> None:
+    for status in ("403", "404", "421", "503"):
+        assert journal.REMEDIES[status].startswith(f"{status}: ")

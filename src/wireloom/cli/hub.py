@@ -200,7 +200,7 @@ def stats(**options: Any) -> None:
     async def work(hub: HubClient) -> None:
         now = await hub.queue_stats()
         line = (
-            f"{now.queue_depth} waiting, {now.processing_rate:g} a second; pauses above "
+            f"{now.queue_depth} waiting, {now.processing_rate:,.1f} a second; pauses above "
             f"{now.pause_threshold}, resumes below {now.resume_threshold}"
         )
         _print(msgspec.to_builtins(now), line, options)
@@ -300,8 +300,10 @@ def _note(text: str) -> None:
 def _token(path: Path | None) -> str | None:
     try:
         return None if path is None else path.read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise MisuseError(f"{path} cannot be read: {error}") from None
+    except OSError as error:
+        raise MisuseError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise MisuseError(f"{path} cannot be read: a token is text") from None
 
 
 def _taken(payload: str | None, *, is_text: bool) -> Any:

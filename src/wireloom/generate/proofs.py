@@ -2,13 +2,17 @@
 
 The search for a message begins at a nonce that is given and takes the first one that proves
 work, so the result does not depend on how many cores there are or which is faster.
+
+Ctrl-C goes to all processes of a terminal. Only the first one obeys it, and ends the others: those
+that are just starting would answer with a traceback.
 """
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import count as count_from
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from typing import Final
 
 from msgspec.structs import replace
@@ -35,7 +39,24 @@ def prover(count: int) -> Iterator[Search]:
         yield lambda messages, starts: list(map(proven, messages, starts))
         return
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        yield lambda messages, starts: list(pool.map(proven, messages, starts))
+        resource_tracker.ensure_running()  # where it starts later, it lets interrupts through
+
+        def search(messages: Sequence[Content], starts: Sequence[int]) -> list[Content]:
+            with _deaf():  # processes start here, and inherit it
+                found = pool.map(proven, messages, starts)
+            return list(found)
+
+        yield search
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Lets an interrupt wait."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def proven(message: Content, start: int) -> Content:

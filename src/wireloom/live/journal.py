@@ -26,6 +26,7 @@ MAX_FIELD_SIZE: Final = 200
 
 REMEDIES: Final = {
     "403": "403: the origin is not in origins",
+    "404": "404: the endpoint has another path",
     "421": "421: the name in Host is none of this machine",
     "503": "503: there are max_connections",
     "files": "files: the system lets this process have no more (ulimit -n)",
