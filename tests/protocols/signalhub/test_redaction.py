@@ -99,6 +99,7 @@ def test_tokens_of_the_application_and_headers_are_hidden_too(
         "text": json.dumps({"renewalToken": SECRET, "b": 1}),
         "deeper": json.dumps(json.dumps({"authToken": SECRET})),
         "headers": [f"Authorization: Bearer {SECRET}", f"authorization: bearer  {SECRET}"],
+        "loud": [f"AUTHORIZATION: BEARER {SECRET}", f"Bearer\t{SECRET}"],
         "quoted": f'say "authToken": null, "renewalToken" : "{SECRET}\\"',
     }
     raw = write({"type": "chat:line", "payload": payload})
@@ -107,6 +108,14 @@ def test_tokens_of_the_application_and_headers_are_hidden_too(
     assert SECRET.encode() not in shown
     read = msgspec.msgpack.decode(shown) if write is packed else json.loads(shown)
     assert json.loads(read["payload"]["text"])["b"] == 1
+
+
+def test_a_token_that_is_packed_as_bytes_is_hidden_too() -> None:
+    for size in (20, 300, 70_000):
+        raw = packed({"authToken": b"s" * size})
+        shown = redact(raw)
+        assert msgspec.msgpack.decode(shown)["authToken"].startswith(b"***")
+        assert b"ssss" not in shown
 
 
 @pytest.mark.parametrize(

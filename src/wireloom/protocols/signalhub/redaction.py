@@ -27,7 +27,7 @@ MIN_HASHED: Final = 16
 
 _LETTERS: Final = b"abcdefghijklmnopqrstuvwxyz234567"
 
-MARKS: Final = (b"Token", b"Bearer ", b"bearer ", rb"\u00")
+MARKS: Final = (b"Token", b"earer", b"EARER", rb"\u00")
 """A frame without any of these holds no token; the last one may hide a letter of a key."""
 
 
@@ -43,7 +43,7 @@ _TEXT_IN_TEXT: Final = re.compile(
     rb'(?P<slashes>\\+)"%s(?P=slashes)"\s*:\s*(?P=slashes)"((?:(?!(?P=slashes)").)*+)' % _KEY,
     re.DOTALL,
 )
-_BEARER: Final = re.compile(rb"[Bb]earer +([A-Za-z0-9._~+/=-]+)")
+_BEARER: Final = re.compile(rb"(?i:bearer)(?: |\t|\\t)+([A-Za-z0-9._~+/=-]+)")
 _PACKED: Final = re.compile(
     b"|".join(
         rb"(?:%s|\xd9%s|\xda\0%s|\xdb\0\0\0%s)%s"
@@ -51,8 +51,8 @@ _PACKED: Final = re.compile(
         for key in KEYS
     )
 )
-_SIZES: Final = {0xD9: 1, 0xDA: 2, 0xDB: 4}
-"""How many bytes say how long a MessagePack text is, by its first byte."""
+_SIZES: Final = {0xD9: 1, 0xDA: 2, 0xDB: 4, 0xC4: 1, 0xC5: 2, 0xC6: 4}
+"""How many bytes say how long a MessagePack text or byte string is, by its first byte."""
 
 _ADDRESS: Final = re.compile(rb'@\(([^)"\x00-\x1f\x7f]{1,%d})\)' % MAX_ADDRESS_SIZE)
 
