@@ -54,6 +54,8 @@ def test_thresholds_are_the_specifications() -> None:
         ({"cut_size": 4_194_304}, "pause_size must be less than cut_size"),
         ({"silence_ms": 25_000}, "heartbeat_interval_ms must be less than silence_ms"),
         ({"max_message_size": 1_048_577}, "max_message_size is 1048576 bytes at most"),
+        ({"max_message_size": 511}, "max_message_size is 512 bytes at least"),
+        ({"max_ttl_ms": 10**20}, "max_ttl_ms is 1099511627776 at most"),
     ],
 )
 def test_settings_that_cannot_work_together_are_refused(

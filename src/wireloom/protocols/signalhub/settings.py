@@ -19,6 +19,12 @@ _RISING: Final = (
 """Pairs of settings of which the first must be less: a client is paused before it is cut off, and
 resumed when less waits for it; its heartbeats keep it alive."""
 
+_MIN_MESSAGE_SIZE: Final = 512
+"""Bytes without which nobody could connect."""
+
+_MAX_NUMBER: Final = 1 << 40
+"""More bytes or milliseconds than any hub has: a limit that is none by accident."""
+
 
 class Rate(msgspec.Struct, frozen=True):
     """So many in so much time; all of them may come at once (R49)."""
@@ -114,6 +120,12 @@ class HubSettings(Message, frozen=True, kw_only=True):
             raise ValueError(f"a secret has {constants.MIN_SECRET_SIZE} bytes or more")
         if self.max_message_size > constants.MAX_MESSAGE_SIZE:
             raise ValueError(f"max_message_size is {constants.MAX_MESSAGE_SIZE} bytes at most")
+        if self.max_message_size < _MIN_MESSAGE_SIZE:
+            raise ValueError(f"max_message_size is {_MIN_MESSAGE_SIZE} bytes at least")
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if type(value) is int and value > _MAX_NUMBER:
+                raise ValueError(f"{name} is {_MAX_NUMBER} at most")
         for lower, higher in _RISING:
             if getattr(self, lower) >= getattr(self, higher):
                 raise ValueError(f"{lower} must be less than {higher}")
