@@ -8,6 +8,9 @@ from typing import Final
 GC_THRESHOLDS: Final = (50_000, 20, 50)
 """Frames come and go by the ten thousand; looking for cycles among them is in vain."""
 
+MAX_DIGITS: Final = 640
+"""Digits of an integer in JSON: the time to convert one grows with their square, and a message full
+of the longest that the interpreter takes would hold all others up."""
 
 RESERVED_FILES: Final = 128
 """Files that are not for connections: the store, captures, the pages, libraries."""
@@ -22,9 +25,10 @@ def sockets() -> int:
 
 
 def prepare() -> None:
-    """Lets the process have as many connections as the system allows, and tidy up less often."""
+    """Sets how many connections and how long integers may be, and how often to tidy up."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    sys.set_int_max_str_digits(MAX_DIGITS)
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
