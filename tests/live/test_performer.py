@@ -6,7 +6,7 @@ from typing import Any
 from live.parts import Pipe
 from wireloom.live.metrics import Meters
 from wireloom.live.performer import Performer
-from wireloom.live.tap import COMPOSED, Rows
+from wireloom.live.rows import COMPOSED, Rows
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Admit,

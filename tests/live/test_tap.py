@@ -11,16 +11,16 @@ import uvloop
 
 from capture.made import frame as framed
 from live.parts import Pipe, captured, until
-from wireloom.capture.record import Captured, Direction
-from wireloom.capture.record import to_batch as captured_batch
+from wireloom.capture import retention
 from wireloom.capture.retention import Bounds, Keeper, QuotaError, kept
 from wireloom.capture.segment import segments
 from wireloom.capture.taken import mark
 from wireloom.capture.writer import CaptureWriter
+from wireloom.live import rows
 from wireloom.live import tap as module
-from wireloom.live.links.connection import Connection
-from wireloom.live.tap import CAME, COMPOSED, LEFT, Absent, Rows, Tap
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.live.rows import LEFT
+from wireloom.live.tap import Tap
+from wireloom.wire.outcome import Outcome
 
 
 def pipe(name: str = "alice") -> Pipe:
@@ -55,84 +55,10 @@ def tapped(
     return [frame.raw for frame in captured(folder)]
 
 
-def test_rows_of_many_at_once_are_as_many_rows() -> None:
-    ann, bob, eve = pipe("ann"), pipe("bob"), pipe("eve")
-    eve.protocol = "other"
-    groups: list[list[Connection]] = [[ann, bob], [bob, eve, ann]]
-    one, many = Rows(), Rows()
-    for turn in range(3):
-        for group in groups:
-            frames = [b"%d %d" % (turn, number) for number in range(len(group))]
-            many.add_all(group, LEFT[None], frames)
-            for connection, frame in zip(group, frames, strict=True):
-                one.add(connection, LEFT[None], frame)
-        for rows in (one, many):
-            rows.add(eve, CAME[Outcome.ACCEPTED, None], b"in")
-            rows.at(turn)
-            rows.pack()
-    (expected,) = one.batches("n", first_sequence=7)
-    (batch,) = many.batches("n", first_sequence=7)
-    assert len(many) == 18
-    assert batch.equals(expected)
-    assert batch["peer"].to_pylist()[:6] == ["ann", "bob", "bob", "eve", "ann", "eve"]
-
-
-def test_rows_are_what_the_log_expects() -> None:
-    said = [
-        (1_000_000, "out", pipe("alice"), Outcome.DELIVERED, None, b"one"),
-        (1_000_000, "in", pipe("bob"), Outcome.REJECTED, Reason.STALE, b""),
-        (3_000_000, "in", pipe("eve"), Outcome.ACCEPTED, None, b"three"),
-        (3_000_000, "out", pipe("eve"), None, None, b"four"),
-    ]
-    said[3][2].protocol = "other"
-    rows = Rows()
-    rows.at(5)
-    for number, (at_us, way, connection, outcome, reason, raw) in enumerate(said):
-        meaning = LEFT[outcome] if way == "out" else CAME[outcome, reason]
-        rows.add(connection, meaning, raw)
-        if number % 2:
-            rows.at(at_us * 1_000 + 999)
-            rows.pack()
-    frames = [
-        Captured(
-            captured_at=at_us,
-            node="n",
-            protocol=connection.protocol,
-            link="pipe",
-            direction=Direction(way),
-            raw=raw,
-            peer=connection.name,
-            outcome=outcome,
-            reason=reason,
-        )
-        for at_us, way, connection, outcome, reason, raw in said
-    ]
-    (batch,) = rows.batches("n", first_sequence=7)
-    assert batch.equals(captured_batch(frames, first_sequence=7))
-    assert rows.size == 12
-
-
-def test_what_was_composed_for_somebody_who_is_away_is_a_local_row() -> None:
-    rows = Rows()
-    rows.add(Absent("echo", "alice"), COMPOSED, b"too late")
-    rows.at(1_000)
-    rows.pack()
-    (batch,) = rows.batches("n", first_sequence=0)
-    (row,) = batch.to_pylist()
-    assert (row["protocol"], row["direction"], row["peer"]) == ("echo", "local", "alice")
-    assert (row["link"], row["outcome"], row["raw"]) == ("local", None, b"too late")
-
-
-def test_every_outcome_and_every_reason_has_a_meaning() -> None:
-    assert set(LEFT) == {None, *Outcome}
-    assert {outcome for outcome, _ in CAME} == set(Outcome)
-    assert {reason for _, reason in CAME} == {None, *Reason}
-
-
 def test_frames_keep_their_bytes_where_room_grows_and_is_used_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "FIRST_ROOM", 8)
+    monkeypatch.setattr(rows, "FIRST_ROOM", 8)
     monkeypatch.setattr(module, "FLUSH_ROWS", 4)
     monkeypatch.setattr(module, "FLUSH_BYTES", 2_000)
     frames = [b"%d " % number * (number % 7) for number in range(1, 400)]
@@ -238,27 +164,32 @@ def test_a_disk_that_takes_nothing_loses_nothing(
     assert caplog.text.count("No space left") == 1
 
 
-def test_a_full_quota_loses_nothing_and_goes_on_when_there_is_room(
+def test_a_full_quota_stops_nobody_and_what_is_passed_over_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(retention, "FULL_SECONDS", 0.01)
+    monkeypatch.setattr(module, "MAX_ROWS", 2)
     with CaptureWriter(tmp_path, "n") as writer:
         writer.append(framed(node="n", raw=b"old"))
     (segment,) = segments(tmp_path)
     keeper = Keeper(tmp_path, "n", Bounds(max_bytes=sum(one.size for one in kept(tmp_path)) + 4))
 
     async def test(tap: Tap, told: list[bool]) -> None:
-        add(tap, b"12345")
-        await until(lambda: tap.is_failing)
-        assert isinstance(tap.failure, QuotaError)
+        for _ in range(9):
+            add(tap, b"12345")
+            await until(lambda: not tap.waiting)
+        assert tap.passed_over == 9
+        assert isinstance(tap.excess, QuotaError)
+        assert not tap.is_failing
+        assert told == []
         assert [one.raw for one in captured(tmp_path)] == [b"old"]
         mark(tmp_path, "tables", {segment.name: 1})
-        await until(lambda: not tap.is_failing)
+        await asyncio.sleep(0.02)
+        add(tap, b"there is room again")
+        await until(lambda: tap.excess is None and not tap.waiting)
         assert tap.kept_bytes > 0
-        add(tap, b"beyond the quota, as there is no later")
 
-    raws = tapped(tmp_path, test, keeper=keeper)
-    assert raws == [b"12345", b"beyond the quota, as there is no later"]
+    assert tapped(tmp_path, test, keeper=keeper) == [b"there is room again"]
     assert caplog.text.count("run the pipeline, or raise capture_max_bytes") == 1
 
 
@@ -297,7 +228,7 @@ def test_a_disk_that_fails_to_the_end_is_told(
 def test_rows_that_do_not_fit_into_one_column_are_parted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MAX_COLUMN_SIZE", 10)
+    monkeypatch.setattr(rows, "MAX_COLUMN_SIZE", 10)
 
     async def test(tap: Tap, told: list[bool]) -> None:
         add(tap, *(b"%d" % number * 6 for number in range(5)), b"x" * 20, b"")

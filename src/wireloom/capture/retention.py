@@ -18,6 +18,9 @@ from wireloom.capture.taken import Taken
 SWEEP_SECONDS: Final = 60.0
 """How often a node looks for segments that are too old."""
 
+FULL_SECONDS: Final = 1.0
+"""How often a log that is full looks whether something of it may go."""
+
 _AGE: Final = re.compile(r"(\d{1,9})([smhd])")
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
@@ -142,12 +145,14 @@ class Keeper:
         self._bounds = bounds
         self._clock = clock
         self._swept_at = float("-inf")
+        self._is_full = False
         self.size = 0
         """How large the log is, about; it is measured with every sweep."""
 
     def is_due(self) -> bool:
         """Whether it is time for a sweep."""
-        return not 0 <= self._clock() - self._swept_at < SWEEP_SECONDS
+        pause = FULL_SECONDS if self._is_full else SWEEP_SECONDS
+        return not 0 <= self._clock() - self._swept_at < pause
 
     def sweep(self, room: int = 0) -> None:
         """Deletes what is too old or too much.
@@ -171,16 +176,21 @@ class Keeper:
             QuotaError: If there is none to be made.
             OSError: If making it fails.
         """
-        most = self._bounds.max_bytes
-        if self.is_due() or (most is not None and self.size + size > most):
+        if self.is_due() or (self._exceeds(size) and not self._is_full):
             self.sweep(size)
-        if most is not None and self.size + size > most:
+        self._is_full = self._exceeds(size)
+        if self._is_full:
             raise QuotaError(
                 EDQUOT,
-                f"the captures of {self._node} may have {most:,} bytes and have {self.size:,}, and "
+                f"the captures of {self._node} may have {self._bounds.max_bytes:,} bytes and have "
+                f"{self.size:,}, and "
                 "no pipeline has taken those that could go; run the pipeline, or raise "
                 "capture_max_bytes",
             )
+
+    def _exceeds(self, size: int) -> bool:
+        most = self._bounds.max_bytes
+        return most is not None and self.size + size > most
 
     def wrote(self, size: int) -> None:
         """Counts bytes that were written."""

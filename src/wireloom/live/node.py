@@ -11,7 +11,7 @@ from pathlib import Path
 
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from wireloom.capture.retention import Keeper, QuotaError
+from wireloom.capture.retention import Keeper
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live import endpoints, journal
 from wireloom.live.backlogs import Backlogs
@@ -174,6 +174,9 @@ class Node:
             why = self._tap.failure.strerror if self._tap.failure else ""
             said = visible(f"frames cannot be captured: {why}")
             return Page(HTTPStatus.SERVICE_UNAVAILABLE, f"{said}\n".encode())
+        if self._tap is not None and self._tap.excess is not None:
+            said = visible(f"ok, but frames are not captured: {self._tap.excess.strerror}")
+            return Page(HTTPStatus.OK, f"{said}\n".encode())
         return Page(HTTPStatus.OK, b"ok\n")
 
     def _gauges(self) -> dict[str, Callable[[], float]]:
@@ -187,7 +190,8 @@ class Node:
         if tap is not None:
             gauges["capture_waiting"] = lambda: tap.waiting
             gauges["capture_failing"] = lambda: tap.is_failing
-            gauges["capture_full"] = lambda: isinstance(tap.failure, QuotaError)
+            gauges["capture_full"] = lambda: tap.excess is not None
+            gauges["capture_passed_over"] = lambda: tap.passed_over
             gauges["capture_bytes"] = lambda: tap.kept_bytes
         return gauges
 

@@ -11,8 +11,9 @@ from typing import Final
 from wireloom.live.journal import note
 from wireloom.live.links.connection import Connection
 from wireloom.live.metrics import Meters
+from wireloom.live.rows import COMPOSED, LEFT, Absent, Rows, came
 from wireloom.live.store import RecordStore
-from wireloom.live.tap import COMPOSED, LEFT, Absent, Rows, Tap, came
+from wireloom.live.tap import Tap
 from wireloom.live.timers import Timers
 from wireloom.live.waiting import Waiting
 from wireloom.wire.outcome import Outcome

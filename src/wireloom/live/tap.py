@@ -2,29 +2,22 @@
 
 The driver appends rows; a thread makes batches of them and puts them on disk. A log that does
 not take them is no reason to lose them: they wait, and when too many do, the node stops reading.
+
+A log that is as large as it may be is another matter: whoever sends much would stop everybody else.
+What does not fit is passed over and counted, until a pipeline has taken what can go.
 """
 
 import asyncio
 import logging
-from array import array
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-import numpy as np
-import pyarrow as pa
-
-from wireloom.capture.record import SCHEMA, Direction
-from wireloom.capture.redaction import redacted, redactions, suspects
-from wireloom.capture.retention import Keeper
+from wireloom.capture.retention import Keeper, QuotaError
 from wireloom.capture.writer import CaptureWriter
-from wireloom.live.links.connection import Connection
-from wireloom.registry import NAMES
-from wireloom.wire.outcome import Outcome, Reason
-from wireloom.wire.session import Conclude
+from wireloom.live.rows import Rows
 
 FLUSH_SECONDS: Final = 0.2
 """How long a frame waits for others that go to disk with it."""
@@ -33,7 +26,6 @@ FLUSH_ROWS: Final = 32_768
 FLUSH_BYTES: Final = 16 * 1024 * 1024
 """Rows and bytes a batch, about."""
 
-FIRST_ROOM: Final = 64 * 1024
 MAX_ROOMS: Final = 2
 """Memory that is used again: to get it from the system anew takes longer than to fill it."""
 
@@ -42,176 +34,9 @@ MAX_BYTES: Final = 128 * 1024 * 1024
 """With more waiting, the node takes nothing in."""
 
 RETRY_SECONDS: Final = 1.0
-MAX_COLUMN_SIZE: Final = 128 * 1024 * 1024
-"""Bytes of frames in a batch, about: readers take batches of twice that."""
-
-MEANINGS: Final = (
-    *((Direction.OUT, outcome, None) for outcome in (None, *Outcome)),
-    *((Direction.IN, outcome, None) for outcome in Outcome),
-    *((Direction.IN, Outcome.REJECTED, reason) for reason in Reason),
-    (Direction.LOCAL, None, None),
-)
-"""All that a row can say of a frame: which way, what became of it, why. Rows have the number."""
-
-LEFT: Final = {outcome: n for n, (way, outcome, _) in enumerate(MEANINGS) if way == Direction.OUT}
-"""The meaning of a frame that left, by its outcome."""
-
-CAME: Final = {
-    (outcome, reason): n for n, (way, outcome, reason) in enumerate(MEANINGS) if way == Direction.IN
-}
-"""The meaning of a frame that came in, by its outcome and the reason."""
-
-COMPOSED: Final = len(MEANINGS) - 1
-"""The meaning of a frame that was composed here and left for nobody."""
+"""How long a log that takes nothing is left alone."""
 
 _log: Final = logging.getLogger(__name__)
-
-
-def came(conclusion: Conclude) -> int:
-    """The meaning of a frame that came in; a reason counts only where something was rejected."""
-    outcome = conclusion.outcome
-    return CAME.get((outcome, conclusion.reason), CAME[outcome, None])
-
-
-class Absent(NamedTuple):
-    """Stands for the connection of a frame that was composed for a peer who is not there."""
-
-    protocol: str
-    name: str
-    link: str = "local"
-
-
-class Rows:
-    """Frames that go to disk together, in columns: cheap to add to, cheap to make a batch of.
-
-    Args:
-        room: Where frames are put together; whoever made these rows may use it again later.
-    """
-
-    def __init__(self, room: bytearray | None = None) -> None:
-        self.room = bytearray(FIRST_ROOM) if room is None else room
-        self.size = 0
-        """Bytes of the frames that were packed."""
-
-        self.meanings = bytearray()
-        self.frames: list[bytes] = []
-        self._places = array("i")
-        """Where in the next one the frame's connection stands."""
-        self._connections: dict[Connection | Absent, int] = {}
-        self._groups: dict[int, tuple[list[Connection], array[int]]] = {}
-        """Lists of connections and their places, by identity."""
-        self._sizes: list[np.ndarray[Any, Any]] = []
-        self._times: list[int] = []
-        self._counts: list[int] = []
-        self._timed = 0
-
-    def __len__(self) -> int:
-        return len(self.meanings)
-
-    def add(self, connection: Connection | Absent, meaning: int, frame: bytes) -> None:
-        """Adds a frame."""
-        self._places.append(self._place(connection))
-        self.meanings.append(meaning)
-        self.frames.append(frame)
-
-    def add_all(self, connections: list[Connection], meaning: int, frames: Sequence[bytes]) -> None:
-        """Adds a frame for each connection; the list stays as it is for as long as these rows."""
-        group = self._groups.get(id(connections))
-        if group is None:
-            group = connections, array("i", map(self._place, connections))
-            self._groups[id(connections)] = group
-        self._places += group[1]
-        self.meanings += bytes((meaning,)) * len(frames)
-        self.frames += frames
-
-    def _place(self, connection: Connection | Absent) -> int:
-        return self._connections.setdefault(connection, len(self._connections))
-
-    def at(self, now: int) -> None:
-        """Says when all that was added since the last call happened, in ns."""
-        count = len(self) - self._timed
-        if count:
-            self._timed += count
-            self._times.append(now)
-            self._counts.append(count)
-
-    def pack(self) -> None:
-        """Puts frames together while they are in the processor's cache."""
-        if self.frames:
-            blob = b"".join(self.frames)
-            start, self.size = self.size, self.size + len(blob)
-            if self.size > len(self.room):
-                self.room = self.room + bytes(max(len(self.room), len(blob)))
-            self.room[start : self.size] = blob
-            self._sizes.append(np.fromiter(map(len, self.frames), np.int64, len(self.frames)))
-            self.frames.clear()
-
-    def redact(self) -> None:
-        """Hides what lets somebody in; once all frames are packed."""
-        protocols = {one.protocol for one in self._connections} & _REDACTED
-        if not protocols:
-            return
-        ends = self._ends()
-        frames, spoken = self._raw(ends), list(self._connections)
-        room = memoryview(self.room)
-        for protocol in protocols:
-            for place in suspects(protocol, frames):
-                if spoken[self._places[place]].protocol == protocol:
-                    begin, end = ends[place], ends[place + 1]
-                    room[begin:end] = redacted(protocol, bytes(room[begin:end]))
-
-    def batches(self, node: str, *, first_sequence: int) -> Iterator[pa.RecordBatch]:
-        """The rows as batches of the capture log: one, unless the frames are very large."""
-        ends = self._ends()
-        cuts = np.searchsorted(ends, np.arange(MAX_COLUMN_SIZE, ends[-1], MAX_COLUMN_SIZE))
-        bounds = np.unique([0, *cuts, len(self)]).tolist()
-        columns = self._columns(node, first_sequence, ends)
-        for first, last in pairwise(bounds):
-            parts = [
-                column.slice(first, last - first).cast(field.type)
-                for column, field in zip(columns, SCHEMA, strict=True)
-            ]
-            yield pa.RecordBatch.from_arrays(parts, schema=SCHEMA)
-
-    def _ends(self) -> np.ndarray[Any, Any]:
-        """Where frames begin and end in the room."""
-        ends = np.zeros(len(self) + 1, np.int64)
-        np.cumsum(np.concatenate(self._sizes), out=ends[1:])
-        return ends
-
-    def _raw(self, ends: np.ndarray[Any, Any]) -> pa.Array:
-        """The frames as a column, from one buffer: much faster than value by value."""
-        data = pa.py_buffer(memoryview(self.room)[: self.size])
-        return pa.LargeBinaryArray.from_buffers(
-            pa.large_binary(), len(self), [None, pa.py_buffer(ends), data]
-        )
-
-    def _columns(self, node: str, first: int, ends: np.ndarray[Any, Any]) -> list[pa.Array]:
-        count = len(self)
-        connections = list(self._connections)
-        places = pa.array(np.frombuffer(self._places, np.int32))
-        meanings = pa.array(np.frombuffer(self.meanings, np.uint8))
-        columns = {
-            "sequence": pa.array(np.arange(first, first + count)),
-            "captured_at": pa.array(np.repeat(np.array(self._times) // 1_000, self._counts)),
-            "node": pa.repeat(node, count),
-            "protocol": pa.array([one.protocol for one in connections]).take(places),
-            "link": pa.array([one.link for one in connections]).take(places),
-            "direction": _DIRECTIONS.take(meanings),
-            "peer": pa.array([one.name for one in connections]).take(places),
-            "outcome": _OUTCOMES.take(meanings),
-            "reason": _REASONS.take(meanings),
-            "raw": self._raw(ends),
-        }
-        return [columns.get(field.name, pa.nulls(count, field.type)) for field in SCHEMA]
-
-
-_REDACTED: Final = {name for name in NAMES if any(one.MARKS for one in redactions(name))}
-"""Protocols whose frames may let somebody in."""
-
-_DIRECTIONS, _OUTCOMES, _REASONS = (
-    pa.array(column, pa.string()) for column in zip(*MEANINGS, strict=True)
-)
 
 
 class Tap:
@@ -238,7 +63,13 @@ class Tap:
         """Where the driver adds frames."""
 
         self.failure: OSError | None = None
-        """Why the log does not take frames, while it does not."""
+        """Why the log does not take frames, while it does not; they wait."""
+
+        self.excess: QuotaError | None = None
+        """Why frames are passed over, while they are."""
+
+        self.passed_over = 0
+        """Frames that were not captured because the log was as large as it may be."""
 
         self.is_overloaded = False
         self._writer = writer
@@ -297,7 +128,7 @@ class Tap:
         self._wanted.set()
 
     def close(self) -> None:
-        """Writes what is left, beyond the quota too, and seals the log; after `run` has ended.
+        """Writes what is left and seals the log; after `run` has ended.
 
         Raises:
             OSError: If the disk does not take it.
@@ -306,7 +137,7 @@ class Tap:
         self._hand_over()
         try:
             while self._full:
-                self._write_next()
+                self._write_admitted()
         finally:
             self._writer.close()
 
@@ -336,15 +167,29 @@ class Tap:
             self.failure = None
 
     def _write_admitted(self) -> None:
-        """Puts the oldest rows on disk if there is room for them."""
-        keeper, before = self._keeper, self._writer.written_bytes
-        if keeper is not None:
+        """Puts the oldest rows on disk if there is room for them; else they are passed over."""
+        keeper = self._keeper
+        if keeper is None:
+            self._write_next()
+            return
+        try:
             keeper.admit(self._full[0].size)
+        except QuotaError as error:
+            self._pass_over(error)
+            return
+        self.excess = None
+        before = self._writer.written_bytes
         try:
             self._write_next()
         finally:
-            if keeper is not None:
-                keeper.wrote(self._writer.written_bytes - before)
+            keeper.wrote(self._writer.written_bytes - before)
+
+    def _pass_over(self, error: QuotaError) -> None:
+        if self.excess is None:
+            _log.error("frames are not captured: %s", error.strerror)
+        self.excess = error
+        self.passed_over += len(self._full[0])
+        self._done(self._full.popleft())
 
     def _tidy(self) -> None:
         """Seals what is old, and lets go what is too old."""
@@ -356,11 +201,14 @@ class Tap:
     def _write_next(self) -> None:
         """Puts the oldest rows on disk; they are forgotten only once they are there."""
         rows = self._full[0]
+        rows.join()
         if not self._tokens:
             rows.redact()
         for batch in rows.batches(self._node, first_sequence=self._writer.next_sequence):
             self._writer.write(batch)
-        self._full.popleft()
+        self._done(self._full.popleft())
+
+    def _done(self, rows: Rows) -> None:
         self._written_rows += len(rows)
         self._written_bytes += rows.size
         if len(rows.room) <= 2 * FLUSH_BYTES:
