@@ -8,7 +8,7 @@ anything else is written or the segment is sealed.
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Final, cast
 
 import pyarrow as pa
 
@@ -24,6 +24,9 @@ from wireloom.capture.stream import (
     take_head,
     walk,
 )
+
+SYNCED_SIZE: Final = 2 * 1024 * 1024
+"""Bytes that are synced at once. Others who sync to the same disk wait for what is under way."""
 
 
 class OpenSegment:
@@ -201,9 +204,11 @@ def _cut(file: BinaryIO, size: int) -> None:
 
 def _write_synced(file: BinaryIO, data: bytes | memoryview) -> None:
     view = memoryview(data)
-    while view:
-        view = view[file.write(view) :]
-    os.fdatasync(file.fileno())
+    while True:
+        view = view[file.write(view[:SYNCED_SIZE]) :]
+        os.fdatasync(file.fileno())
+        if not view:
+            return
 
 
 def _sync_folder(folder: Path) -> None:
