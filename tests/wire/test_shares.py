@@ -77,3 +77,17 @@ def test_a_replacement_that_is_no_larger_fits_in_a_full_place() -> None:
 )
 def test_a_peer_is_known_by_its_network(peer: str, expected: str) -> None:
     assert network(peer) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_same"),
+    [
+        ("10.0.0.1:1", "10.0.0.2:1", False),
+        ("[2001:db8::1]:1", "[2001:db8::ffff:2]:2", True),
+        ("[2001:db8::1]:1", "[2001:db8:0:1::1]:1", False),
+        ("[::ffff:10.0.0.1]:1", "10.0.0.1:2", True),
+        ("[fe80::1%eth0]:1", "[fe80::2%eth0]:1", True),
+    ],
+)
+def test_whom_an_address_belongs_to(one: str, other: str, are_same: bool) -> None:
+    assert (network(one) == network(other)) is are_same

@@ -18,7 +18,7 @@ import pytest
 from live.links.wires import TEXT, Server, Wire, frame, serve
 from live.parts import listening, until
 from wireloom.live.links.connection import LinkLimits
-from wireloom.live.links.door import BACKLOG, Door, Room, _host
+from wireloom.live.links.door import BACKLOG, Door, Room
 from wireloom.wire.session import Opened
 
 
@@ -120,20 +120,6 @@ def test_without_files_it_rests_for_a_while(monkeypatch: pytest.MonkeyPatch) -> 
             with pytest.raises(OSError, match="none left" if expected else "^$") as failed:
                 stage.door.accept()
             assert failed.value.errno == expected
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "are_same"),
-    [
-        ("10.0.0.1", "10.0.0.2", False),
-        ("2001:db8::1", "2001:db8::ffff:2", True),
-        ("2001:db8::1", "2001:db8:0:1::1", False),
-        ("::ffff:10.0.0.1", "10.0.0.1", True),
-        ("fe80::1%eth0", "fe80::2%eth0", True),
-    ],
-)
-def test_whom_an_address_belongs_to(one: str, other: str, are_same: bool) -> None:
-    assert (_host(one) == _host(other)) is are_same
 
 
 def test_the_queue_of_those_who_wait_is_as_long_as_it_was_meant(tmp_path: Path) -> None:

@@ -342,3 +342,36 @@ def test_a_message_that_does_not_end_is_cut(tmp_path: Path) -> None:
         answering.cancel()
 
     serve(tmp_path, test, ping_seconds=0.1)
+
+
+def test_many_large_frames_are_read_slowly_and_small_ones_are_not(tmp_path: Path) -> None:
+    large = b"x" * 100_000
+
+    async def test(server: Server) -> None:
+        wire, other = await server.connect(), await server.connect()
+        wire.send(*[frame(BINARY, large)] * 50)
+        assert await wire.take() == (BINARY, large)
+        other.send(*[frame(TEXT, b"small")] * 100)
+        for _ in range(100):
+            assert await other.take() == (TEXT, b"small")
+        seen = [event.raw for event in server.session.seen(FrameReceived)]
+        assert seen.count(large) < 25, "most of them wait at the sender"
+
+    serve(tmp_path, test, large_bytes_per_second=1_000.0)
+
+
+def test_a_connection_that_rests_stays_paused_with_the_node(tmp_path: Path) -> None:
+    large = b"x" * 100_000
+
+    async def test(server: Server) -> None:
+        wire = await server.connect()
+        wire.send(frame(BINARY, large))
+        assert await wire.take() == (BINARY, large)
+        server.driver.pause()
+        wire.send(frame(TEXT, b"later"))
+        await asyncio.sleep(0.2)
+        assert len(server.session.seen(FrameReceived)) == 1
+        server.driver.resume()
+        assert await wire.take() == (TEXT, b"later")
+
+    serve(tmp_path, test, large_bytes_per_second=1_000_000.0)

@@ -42,6 +42,9 @@ class LinkLimits(msgspec.Struct, frozen=True, kw_only=True):
     stranger_frames: int = 8
     """So many frames may come before the session knows who is there."""
 
+    large_bytes_per_second: float = 64 * 1024 * 1024
+    """Bytes in large frames that are read from one address; more of them wait at the sender."""
+
     control_burst: int = 50
     control_rate: float = 10.0
     """Pings, pongs and empty parts of messages: so many at once, so many a second."""

@@ -10,13 +10,12 @@ import asyncio
 import errno
 import socket
 from collections.abc import Callable
-from ipaddress import IPv6Address, ip_address
 from time import monotonic
 from typing import Final
 
 from wireloom.live.links.allowance import Allowance
-from wireloom.live.links.connection import LinkLimits
-from wireloom.wire.shares import Shares
+from wireloom.live.links.connection import LinkLimits, shown
+from wireloom.wire.shares import Shares, network
 
 BACKLOG: Final = 4_096
 """Connections that wait to be accepted."""
@@ -120,7 +119,7 @@ class Door(socket.socket):
         except OSError as error:
             self._is_out = error.errno in _OUT_OF
             raise
-        host = _host(address[0])
+        host = network(shown(address))
         why = self._objection(host)
         if why is not None:
             accepted.close()
@@ -184,14 +183,3 @@ class Door(socket.socket):
                 self._failed = used if len(used) < MAX_HOSTS else {}
             self._failed[host] = Allowance(self._rate * BURST_SECONDS, self._rate)
         self._failed[host].use(now)
-
-
-def _host(address: str) -> str:
-    """Whom an address belongs to: of IPv6, everyone has a network of 64 bits."""
-    if ":" not in address:
-        return address
-    found = ip_address(address.partition("%")[0])
-    if not isinstance(found, IPv6Address):
-        return address
-    mapped = found.ipv4_mapped
-    return str(mapped) if mapped else found.packed[:8].hex()

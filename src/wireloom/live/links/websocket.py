@@ -22,6 +22,7 @@ from picows import (
 from wireloom.live.links.connection import Host, LinkLimits
 from wireloom.live.links.door import ACCEPTS_A_TURN, Address, Door, Room
 from wireloom.live.links.handshake import Gatekeeper, Refusal, bearer
+from wireloom.live.links.pace import Paces
 from wireloom.live.links.ws_reader import Reader
 from wireloom.wire.visible import visible
 
@@ -62,6 +63,7 @@ class WebSocketLink:
         self.host = host
         self.name = "ws" if tls is None else "wss"
         self.limits = limits or LinkLimits()
+        self.paces = Paces(self.limits.large_bytes_per_second)
         self.readers: set[Reader] = set()
         self._gatekeeper = gatekeeper
         self._tls = tls

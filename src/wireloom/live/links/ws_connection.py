@@ -8,6 +8,7 @@ from picows import WSCloseCode, WSTransport
 
 from wireloom.live.links.connection import ABNORMAL, Connection, Host, LinkLimits
 from wireloom.live.links.frames import BINARY, TEXT, Headers, is_sendable, put_close
+from wireloom.live.links.pace import LARGE
 
 NORMAL: Final = 1000
 _NONE: Final = -1
@@ -20,6 +21,8 @@ class WebSocketConnection(Connection):
 
     __slots__ = (
         "_is_asked",
+        "_is_paused",
+        "_rest",
         "_size",
         "_timer",
         "_transport",
@@ -42,6 +45,8 @@ class WebSocketConnection(Connection):
         self.is_closing = False
         self.is_heard = True
         self._is_asked = False
+        self._is_paused = False
+        self._rest: asyncio.TimerHandle | None = None
         self.code: int | None = None
         """What ended it, once something did."""
 
@@ -49,7 +54,8 @@ class WebSocketConnection(Connection):
         """Called when the session knows who is there."""
 
         self.trusted_size = _NONE
-        """Frames of up to this size are taken without a question: none of a stranger."""
+        """Frames of up to this size are taken without a question: none of a stranger, and no large
+        ones."""
 
     def put(self, raw: bytes, text: bool) -> None:  # noqa: FBT001
         """Takes a frame that leaves with the next `flush`."""
@@ -103,11 +109,25 @@ class WebSocketConnection(Connection):
 
     def pause(self) -> None:
         """Stops reading."""
+        self._is_paused = True
         self._transport.underlying_transport.pause_reading()
 
     def resume(self) -> None:
-        """Reads on."""
-        self._transport.underlying_transport.resume_reading()
+        """Reads on, unless the connection rests."""
+        self._is_paused = False
+        if self._rest is None:
+            self._transport.underlying_transport.resume_reading()
+
+    def rest(self, seconds: float) -> None:
+        """Reads nothing for a while."""
+        if self._rest is None:
+            self._rest = asyncio.get_running_loop().call_later(seconds, self._wake)
+            self._transport.underlying_transport.pause_reading()
+
+    def _wake(self) -> None:
+        self._rest = None
+        if not self._is_paused:
+            self._transport.underlying_transport.resume_reading()
 
     def buffered(self) -> int:
         """Bytes that the system has not taken yet."""
@@ -116,7 +136,7 @@ class WebSocketConnection(Connection):
     def admit(self) -> None:
         """The session knows who is there."""
         super().admit()
-        self.trusted_size = self.max_frame_size
+        self.trusted_size = min(LARGE, self.max_frame_size)
         self.on_admitted()
 
     def check(self) -> None:
@@ -131,8 +151,8 @@ class WebSocketConnection(Connection):
 
     def end(self) -> int:
         """Forgets what was pending, and tells the code that the connection ended with."""
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in filter(None, (self._timer, self._rest)):
+            timer.cancel()
         self._out.clear()
         handshake = self._transport.close_handshake
         if self.code is None and handshake is not None and handshake.sent is not None:

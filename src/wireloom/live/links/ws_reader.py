@@ -23,6 +23,7 @@ from wireloom.live.links.frames import (
     take_close,
     unmask,
 )
+from wireloom.live.links.pace import LARGE, Paces
 from wireloom.live.links.reading import Deaf, Reading
 from wireloom.live.links.ws_connection import NORMAL, WebSocketConnection
 from wireloom.live.tls import common_name
@@ -43,6 +44,7 @@ class Link(Protocol):
     host: Host
     name: str
     limits: LinkLimits
+    paces: Paces
     readers: "set[Reader]"
 
     def came(self, reader: "Reader", address: Address) -> None:
@@ -84,6 +86,7 @@ class Reader(WSListener):
         connection.identity = common_name(under.get_extra_info("peercert"))
         connection.token = self._token
         self.connection = connection
+        self._pace = link.paces.of(connection.peer)
         inner = under.get_protocol()
 
         def deafen(left: int) -> None:
@@ -162,11 +165,19 @@ class Reader(WSListener):
         """Whether a whole message may be taken that is large, or a stranger's."""
         if not self._fits(len(raw), raw[:_HEAD_SIZE], is_text=is_text):
             return False
+        if len(raw) > LARGE:
+            self._slow_down(len(raw))
         if not self.connection.is_admitted:
             self._frames += 1
             if self._frames > self._link.limits.stranger_frames:
                 raise BreachError(_POLICY, "too many messages from a stranger")
         return True
+
+    def _slow_down(self, size: int) -> None:
+        """Leaves a connection alone for a while if too much comes in large frames."""
+        seconds = self._pace.spend(size, monotonic())
+        if seconds:
+            self.connection.rest(seconds)
 
     def _fits(self, size: int, head: bytes, *, is_text: bool) -> bool:
         """Whether a message is small enough; the session hears of one that is not."""
@@ -240,7 +251,7 @@ class Reader(WSListener):
         if is_last:
             whole, is_text = assembly.whole(), assembly.is_text
             self._assembly = None
-            if self.connection.is_admitted or self._is_granted(whole, is_text):
+            if len(whole) <= self.connection.trusted_size or self._is_granted(whole, is_text):
                 self._host.received(FrameReceived(self.connection.line, whole, is_text))
 
     def _fits_with(self, assembly: Assembly, part: bytes) -> bool:

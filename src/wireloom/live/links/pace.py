@@ -1,0 +1,50 @@
+"""How fast large frames are read: whoever sends many of them is read more slowly, others are not.
+
+One large frame takes the loop as long as hundreds of small ones. An address that sends more bytes
+in large frames than it may is not read for a while, on the connection that brought the last of
+them: the rest waits at the sender.
+"""
+
+from typing import Final
+from weakref import WeakValueDictionary
+
+from wireloom.wire.shares import network
+
+LARGE: Final = 64 * 1024
+"""A frame with more bytes is large."""
+
+BURST_SECONDS: Final = 0.0625
+"""What may come in this time may come at once."""
+
+
+class Pace:
+    """How fast one address is read.
+
+    Args:
+        per_second: Bytes in large frames.
+    """
+
+    def __init__(self, per_second: float) -> None:
+        self._per_second = per_second
+        self._until = 0.0
+
+    def spend(self, size: int, now: float) -> float:
+        """Counts a large frame; gives for how many seconds no more should be read."""
+        self._until = max(self._until, now) + size / self._per_second
+        return max(0.0, self._until - now - BURST_SECONDS)
+
+
+class Paces:
+    """The pace of every address that has a connection.
+
+    Args:
+        per_second: Bytes in large frames that each may send.
+    """
+
+    def __init__(self, per_second: float) -> None:
+        self._per_second = per_second
+        self._by_network: WeakValueDictionary[str, Pace] = WeakValueDictionary()
+
+    def of(self, peer: str) -> Pace:
+        """The pace of a peer's address; whoever has the connection keeps it."""
+        return self._by_network.setdefault(network(peer), Pace(self._per_second))
