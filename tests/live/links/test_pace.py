@@ -17,10 +17,10 @@ def test_what_comes_at_once_may_be_so_much_and_more_waits() -> None:
 
 def test_connections_of_one_address_share_a_pace_while_there_are_some() -> None:
     paces = Paces(1_000)
-    one, two, other = paces.of("10.0.0.1:1"), paces.of("10.0.0.1:2"), paces.of("10.0.0.2:1")
+    one, two, other = paces.of("10.0.0.1"), paces.of("10.0.0.1"), paces.of("10.0.0.2")
     assert one is two
     assert other is not one
     one.spend(5_000, 1.0)
     del one, two
     gc.collect()
-    assert paces.of("10.0.0.1:3").spend(1, 1.0) == 0
+    assert paces.of("10.0.0.1").spend(1, 1.0) == 0

@@ -357,7 +357,7 @@ def test_many_large_frames_are_read_slowly_and_small_ones_are_not(tmp_path: Path
         seen = [event.raw for event in server.session.seen(FrameReceived)]
         assert seen.count(large) < 25, "most of them wait at the sender"
 
-    serve(tmp_path, test, large_bytes_per_second=1_000.0)
+    serve(tmp_path, test, large_bytes_per_second=160_000.0)
 
 
 def test_a_connection_that_rests_stays_paused_with_the_node(tmp_path: Path) -> None:
@@ -375,3 +375,20 @@ def test_a_connection_that_rests_stays_paused_with_the_node(tmp_path: Path) -> N
         assert await wire.take() == (TEXT, b"later")
 
     serve(tmp_path, test, large_bytes_per_second=1_000_000.0)
+
+
+def test_what_large_frames_leave_behind_has_a_bound(tmp_path: Path) -> None:
+    async def test(server: Server) -> None:
+        wires = [await server.connect() for _ in range(4)]
+        for number, wire in enumerate(wires):
+            large = b"x" * (1_000_000 + number)
+            wire.send(frame(BINARY, large))
+            if number < 3:
+                assert await wire.take() == (BINARY, large)
+        await until(lambda: server.session.seen(Closed))
+        assert server.session.seen(Closed) == [Closed(4, 1013)]
+        assert server.link.buffers.total == 3_000_003
+        wires[0].send(frame(TEXT, b"fine"))
+        assert await wires[0].take() == (TEXT, b"fine")
+
+    serve(tmp_path, test, max_buffer_bytes=3_500_000)

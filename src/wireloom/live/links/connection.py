@@ -45,6 +45,9 @@ class LinkLimits(msgspec.Struct, frozen=True, kw_only=True):
     large_bytes_per_second: float = 64 * 1024 * 1024
     """Bytes in large frames that are read from one address; more of them wait at the sender."""
 
+    max_buffer_bytes: int = 512 * 1024 * 1024
+    """What all connections may keep to read large frames into; beyond it, the worst are cut."""
+
     control_burst: int = 50
     control_rate: float = 10.0
     """Pings, pongs and empty parts of messages: so many at once, so many a second."""

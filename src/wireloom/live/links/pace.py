@@ -8,8 +8,6 @@ them: the rest waits at the sender.
 from typing import Final
 from weakref import WeakValueDictionary
 
-from wireloom.wire.shares import network
-
 LARGE: Final = 64 * 1024
 """A frame with more bytes is large."""
 
@@ -45,6 +43,6 @@ class Paces:
         self._per_second = per_second
         self._by_network: WeakValueDictionary[str, Pace] = WeakValueDictionary()
 
-    def of(self, peer: str) -> Pace:
-        """The pace of a peer's address; whoever has the connection keeps it."""
-        return self._by_network.setdefault(network(peer), Pace(self._per_second))
+    def of(self, network: str) -> Pace:
+        """The pace of an address without its port; whoever has the connection keeps it."""
+        return self._by_network.setdefault(network, Pace(self._per_second))

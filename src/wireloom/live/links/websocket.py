@@ -19,6 +19,7 @@ from picows import (
     ws_create_server,
 )
 
+from wireloom.live.links.buffers import Buffers
 from wireloom.live.links.connection import Host, LinkLimits
 from wireloom.live.links.door import ACCEPTS_A_TURN, Address, Door, Room
 from wireloom.live.links.handshake import Gatekeeper, Refusal, bearer
@@ -64,6 +65,7 @@ class WebSocketLink:
         self.name = "ws" if tls is None else "wss"
         self.limits = limits or LinkLimits()
         self.paces = Paces(self.limits.large_bytes_per_second)
+        self.buffers = Buffers(self.limits.max_buffer_bytes)
         self.readers: set[Reader] = set()
         self._gatekeeper = gatekeeper
         self._tls = tls

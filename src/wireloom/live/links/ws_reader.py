@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from picows import WSFrame, WSListener, WSMsgType, WSTransport
 
 from wireloom.live.links.allowance import Allowance
+from wireloom.live.links.buffers import Buffers
 from wireloom.live.links.connection import NO_CODE, Host, LinkLimits, shown
 from wireloom.live.links.door import Address
 from wireloom.live.links.frames import (
@@ -28,12 +29,14 @@ from wireloom.live.links.reading import Deaf, Reading
 from wireloom.live.links.ws_connection import NORMAL, WebSocketConnection
 from wireloom.live.tls import common_name
 from wireloom.wire.session import FrameReceived, FrameRefused
+from wireloom.wire.shares import network
 
 _TEXT: Final = WSMsgType.TEXT
 _BINARY: Final = WSMsgType.BINARY
 _PROTOCOL_ERROR: Final = 1002
 _TOO_LARGE: Final = 1009
 _POLICY: Final = 1008
+_TRY_AGAIN_LATER: Final = 1013
 _HEAD_SIZE: Final = 1024
 """Bytes of a refused frame that the session sees."""
 
@@ -45,6 +48,7 @@ class Link(Protocol):
     name: str
     limits: LinkLimits
     paces: Paces
+    buffers: Buffers
     readers: "set[Reader]"
 
     def came(self, reader: "Reader", address: Address) -> None:
@@ -71,6 +75,7 @@ class Reader(WSListener):
         self._assembly: Assembly | None = None
         self._is_old = False
         self._frames = 0
+        self._is_paid = False
         self._idle_frames = Allowance(link.limits.control_burst, link.limits.control_rate)
         self.tail = 0
         """Bytes that follow the last whole frame of a read."""
@@ -86,7 +91,8 @@ class Reader(WSListener):
         connection.identity = common_name(under.get_extra_info("peercert"))
         connection.token = self._token
         self.connection = connection
-        self._pace = link.paces.of(connection.peer)
+        self.network = network(connection.peer)
+        self._pace = link.paces.of(self.network)
         inner = under.get_protocol()
 
         def deafen(left: int) -> None:
@@ -126,6 +132,7 @@ class Reader(WSListener):
         """A connection went away."""
         del transport
         self._link.readers.discard(self)
+        self._link.buffers.forget(self)
         self._host.closed(self.connection, self.connection.end())
 
     def pause_writing(self) -> None:
@@ -155,7 +162,18 @@ class Reader(WSListener):
         part = unmask(begun[header.length : header.length + _HEAD_SIZE], header.mask)
         head = (message.head(_HEAD_SIZE) if message else b"") or part
         is_text = message.is_text if message else header.opcode == TEXT
-        return self._fits(size, head, is_text=is_text)
+        if not self._fits(size, head, is_text=is_text):
+            return False
+        if header.size > LARGE:
+            self._link.buffers.grow(self, header.size)
+            self._slow_down(header.size)
+            self._is_paid = True
+        return True
+
+    def cut(self) -> None:
+        """Ends the connection at once: it keeps memory that others need."""
+        self.connection.code = _TRY_AGAIN_LATER
+        self.connection.abort()
 
     def out_of_step(self) -> None:
         """The bytes are not the frames that they should be; a handshake was not waited for."""
@@ -165,8 +183,9 @@ class Reader(WSListener):
         """Whether a whole message may be taken that is large, or a stranger's."""
         if not self._fits(len(raw), raw[:_HEAD_SIZE], is_text=is_text):
             return False
-        if len(raw) > LARGE:
+        if len(raw) > LARGE and not self._is_paid:
             self._slow_down(len(raw))
+        self._is_paid = False
         if not self.connection.is_admitted:
             self._frames += 1
             if self._frames > self._link.limits.stranger_frames:
