@@ -99,7 +99,7 @@ def test_every_outcome_and_every_reason_has_a_meaning() -> None:
 
 def test_large_frames_are_copied_by_the_thread_that_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LARGE", 10)
-    turns = [[b"a", b""], [b"large" * 9], [b"b"], [b"", b"large" * 3, b"c"], [b"large" * 5], [b"d"]]
+    turns = [[b"1", b""], [b"large" * 9], [b"2"], [b"", b"large" * 3, b"3"], [b"large" * 5], [b"4"]]
     rows = Rows()
     for number, turn in enumerate(turns):
         for raw in turn:
@@ -107,7 +107,7 @@ def test_large_frames_are_copied_by_the_thread_that_writes(monkeypatch: pytest.M
         rows.at(number)
         rows.pack()
         assert not rows.frames
-    assert bytes(rows.room[:3]) == b"abd"
+    assert bytes(rows.room[:3]) == b"124"
     rows.join()
     (batch,) = rows.batches("n", first_sequence=0)
     assert batch["raw"].to_pylist() == [raw for turn in turns for raw in turn]
