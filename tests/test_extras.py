@@ -75,10 +75,9 @@ def test_codec_servers_clients_and_captures_need_no_extra(tmp_path: Path) -> Non
     data = ("--data", str(tmp_path))
     for args in (
         ("--help",),
-        ("serve", "--help"),
         ("hub", "send", "--help"),
         ("broker", "send", "--help"),
-        ("generate", "--help"),
+        ("generate", "--frames=1000", f"--data={tmp_path / 'made'}"),
         ("capture", "stat", *data),
         ("capture", "tail", *data),
         ("keys", "show", str(tmp_path / "me.key")),
@@ -86,6 +85,7 @@ def test_codec_servers_clients_and_captures_need_no_extra(tmp_path: Path) -> Non
     ):
         done = bare(*args)
         assert (done.returncode, done.stderr) == (0, ""), args
+    assert "missing.toml cannot be read" in bare("serve", "--config=missing.toml").stderr
     decoded = bare("decode", "uep12", stdin=CONTENT)
     assert bare("encode", "uep12", stdin=decoded.stdout).stdout == CONTENT + "\n"
 
@@ -94,13 +94,18 @@ def test_codec_servers_clients_and_captures_need_no_extra(tmp_path: Path) -> Non
     ("args", "extra"),
     [
         (("pipeline", "run"), "pipeline"),
+        (("pipeline", "status"), "pipeline"),
+        (("pipeline", "compact"), "pipeline"),
         (("report",), "tables"),
         (("sql", "select 1"), "tables"),
         (("trace", "ab"), "tables"),
     ],
 )
-def test_what_needs_an_extra_says_how_to_install_it(args: tuple[str, ...], extra: str) -> None:
-    done = bare(*args)
+def test_what_needs_an_extra_says_how_to_install_it(
+    tmp_path: Path, args: tuple[str, ...], extra: str
+) -> None:
+    log(tmp_path / "captures")
+    done = bare(*args, "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert done.stderr.endswith(f"Type: pip install 'wireloom[{extra}]'\n")

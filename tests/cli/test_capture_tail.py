@@ -73,6 +73,12 @@ def test_a_line_says_which_way_and_what_became_of_it(tmp_path: Path) -> None:
     assert fourth.endswith("a ← mesh-02  unknown  ?  (no known protocol)")
 
 
+def test_what_a_node_made_for_nobody_has_no_peer(tmp_path: Path) -> None:
+    with CaptureWriter(tmp_path / "captures", "a") as writer:
+        writer.append(frame(node="a", direction=Direction.LOCAL, peer=None))
+    assert "  a ·  myriadmesh  " in run("tail", "--data", str(tmp_path)).stdout
+
+
 def test_what_came_in_stands_before_what_it_led_to(tmp_path: Path) -> None:
     with CaptureWriter(tmp_path / "captures", "a") as writer:
         for way in (Direction.OUT, Direction.IN):

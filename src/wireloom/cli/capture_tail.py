@@ -164,6 +164,14 @@ def _frames(log: Log, segment: Segment, wanted: Wanted, *, start: int = 0) -> It
                 yield Kept(row, segment)
 
 
+def _way(row: dict[str, Any]) -> str:
+    """The node, which way the frame went there, and the peer; what is made there may have none."""
+    here = f"{row['node']} {ARROWS.get(row['direction'], NO_TYPE)}"
+    if row["peer"] is None and row["direction"] == "local":
+        return here
+    return f"{here} {row['peer'] or NO_TYPE}"
+
+
 def _print(shown: Console, kept: Kept, *, raw: bool) -> None:
     from wireloom.capture.jsonl import instant, put_line
 
@@ -176,7 +184,7 @@ def _print(shown: Console, kept: Kept, *, raw: bool) -> None:
     outcome = " ".join(filter(None, (row["outcome"], row["reason"])))
     words = (
         Cell(f"{instant(row['captured_at'])}  ", "dim"),
-        f"{row['node']} {ARROWS.get(row['direction'], NO_TYPE)} {row['peer'] or NO_TYPE}  ",
+        f"{_way(row)}  ",
         f"{row['protocol'] or 'unknown'}  ",
         Cell(what.type, "bold"),
         f"  {what.id}" if what.id else "",

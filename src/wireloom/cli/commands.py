@@ -62,7 +62,8 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except ModuleNotFoundError as error:
             name = ctx.invoked_subcommand
-            raise _missing(error, f"{ctx.command_path} {name}" if name else "This") from None
+            what = f"{ctx.command_path} {name}" if name else "This"
+            raise _missing(error, what, self.name) from None
 
     def found(self, name: str) -> click.Command:
         """The command called `name`, which is imported now."""
@@ -103,14 +104,17 @@ class Group(Commands):
         return group.commands[name]
 
 
-def _missing(error: ModuleNotFoundError, what: str) -> MisuseError:
-    """Names the extra that brings what is missing; another missing module is a fault of ours."""
+def _missing(error: ModuleNotFoundError, what: str, group: str | None) -> MisuseError:
+    """Names the extra that brings what is missing; another missing module is a fault of ours.
+
+    A group that has an extra of its name needs all of it, whatever is missed first.
+    """
     package = str(error.name).partition(".")[0]
     if package not in EXTRAS:
         raise error
+    extra = group if group in EXTRAS.values() else EXTRAS[package]
     return MisuseError(
-        f"{what} needs {package}, which is not installed. "
-        f"Type: pip install 'wireloom[{EXTRAS[package]}]'"
+        f"{what} needs {package}, which is not installed. Type: pip install 'wireloom[{extra}]'"
     )
 
 
