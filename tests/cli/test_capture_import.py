@@ -14,6 +14,8 @@ from rich.console import Console
 from capture.made import raws
 from capture.wire import Talk, on_ethernet, pcap_of, pcapng_of, udp_ip
 from support.cases import case
+from wireloom.capture.fanout import Fanout
+from wireloom.capture.record import Captured
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
 from wireloom.cli import capture_import
@@ -219,3 +221,20 @@ def test_names_and_reasons_from_outside_are_shown_and_not_obeyed(tmp_path: Path)
     result = run(tmp_path, path)
     assert "\x1b" not in result.stderr
     assert "\\x1b[31m" in result.stderr
+
+
+def test_an_import_that_is_interrupted_says_what_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = saved(tmp_path, "frames.jsonl", f"{json.dumps(LINE)}\n".encode() * 2)
+    append = Fanout.append
+
+    def once(self: Fanout, captured: Captured) -> None:
+        append(self, captured)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Fanout, "append", once)
+    result = run(tmp_path / "data", lines)
+    assert result.exit_code == 130
+    assert result.stdout.startswith("taken 1: ")
+    assert "stopped; what was taken stays" in result.stderr

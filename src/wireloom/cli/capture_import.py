@@ -114,6 +114,12 @@ def import_(
                         imports.add(key)
         if any(tally.taken):
             imports.save()
+    except KeyboardInterrupt:
+        tally.tell()
+        click.echo(
+            "stopped; what was taken stays, and is taken twice if you import again", err=True
+        )
+        raise
     except OSError as error:
         tally.tell()
         raise click.ClickException(
