@@ -4,8 +4,8 @@ What follows a `Store` in an answer waits until the record is on disk, and on a 
 something waits, later frames wait behind it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from operator import attrgetter
 from typing import Final
 
 from wireloom.live.journal import note
@@ -35,9 +35,6 @@ from wireloom.wire.session import (
 
 Answer = tuple[Sequence[Command], Connection | None, bytes]
 """Commands; and if they answer a frame, where it came from, and its bytes."""
-
-_counted: Final = attrgetter("type", "outcome", "reason")
-"""What frames that came in are counted by."""
 
 STRANGER_CAPTURED: Final = 4 * 1024
 """Bytes of a frame that are captured while the session does not know who sent it: whoever connects
@@ -89,6 +86,9 @@ class Performer:
         """Connections of the latest spreads, by the identity of their lines."""
         self._admitted: list[Connection] = []
         """Those who have said who they are, and whose names are told next."""
+
+        self._tally: Counter[Conclude] = Counter()
+        """Conclusions of one turn; most are the same, and so quickly counted."""
 
         self._size = 0
         """Bytes that were put since something was let out."""
@@ -233,7 +233,11 @@ class Performer:
     def _conclude(self, sources: list[Connection], concluded: list[Conclude]) -> None:
         """Notes who spoke and what became of what they said."""
         self.spoke.update(sources)
-        self._meters.received.update(map(_counted, concluded))
+        tally, received = self._tally, self._meters.received
+        tally.update(concluded)
+        for conclusion, count in tally.items():
+            received[conclusion.type, conclusion.outcome, conclusion.reason] += count
+        tally.clear()
         for source, conclusion in zip(sources, concluded, strict=True):
             if conclusion.peer is not None:
                 source.name = conclusion.peer

@@ -1,8 +1,11 @@
 """What was read reaches the library whole, and a close frame reaches it alone."""
 
+from typing import NamedTuple
+
 import pytest
 
 from live.links.wires import CLOSE, PING, TEXT, frame
+from wireloom.live.links import reading
 from wireloom.live.links.frames import Header, take_header
 from wireloom.live.links.reading import Deaf, Reading
 
@@ -27,17 +30,23 @@ class Library:
         self._kept += self.parts[-1]
         while (header := take_header(self._kept)) and len(self._kept) >= sum(header[1:3]):
             self._kept = self._kept[sum(header[1:3]) :]
-            self.reader.tail = len(self._kept)
+            self.reader.last = Shown(len(self._kept))
 
     def __getattr__(self, name: str) -> object:
         return lambda *_: self.told.append(name)
+
+
+class Shown(NamedTuple):
+    """A whole frame."""
+
+    tail_size: int
 
 
 class Reader:
     """Refuses frames of more than 1,000 bytes."""
 
     def __init__(self) -> None:
-        self.tail = 0
+        self.last: reading.Shown | None = None
         self.begun: list[tuple[Header, bytes]] = []
         self.is_lost = False
 
@@ -122,7 +131,7 @@ def test_a_byte_within_a_frame_is_no_close_frame_whatever_it_looks_like(cut: int
         stage.read(data[at : at + cut])
     assert b"".join(stage.library.parts) == data
     assert not stage.library.reader.is_lost
-    assert stage.library.reader.tail == 0
+    assert stage.library.reader.last == Shown(tail_size=0)
     seen = len(stage.library.reader.begun)
     stage.read(LARGE[:20])
     assert len(stage.library.reader.begun) == seen + 1

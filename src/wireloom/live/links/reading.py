@@ -26,11 +26,20 @@ _VOID: Final = memoryview(bytearray(64 * 1024))
 """Where to read to what nobody looks at."""
 
 
+class Shown(Protocol):
+    """A whole frame, of which only this may be asked when the library is done with it."""
+
+    @property
+    def tail_size(self) -> int:
+        """Bytes of the read that follow it."""
+        ...
+
+
 class Reader(Protocol):
     """What the library shows frames to."""
 
-    tail: int
-    """Bytes that follow the last whole frame of a read."""
+    last: Shown | None
+    """The last whole frame of a read: cheaper to note of each than to ask each if it is."""
 
     def may_come(self, header: Header, begun: bytes) -> bool:
         """Whether a frame may be read that begins so."""
@@ -104,15 +113,17 @@ class Reading(_Between):
             self._inner.buffer_updated(nbytes)
             return
         data = bytes(self._view[:nbytes])
-        self._reader.tail = _NO_FRAME
+        reader = self._reader
+        reader.last = None
         if data[0] == _CLOSE and nbytes > _HEAD_SIZE and not left and not self._begun:
             size = _HEAD_SIZE + (data[1] & _SIZE_BITS)
             if nbytes > size:
                 self._pass_apart(data, size)
                 return
         self._inner.buffer_updated(nbytes)
-        if self._reader.tail:
-            self._begin(data, self._reader.tail)
+        tail = _NO_FRAME if reader.last is None else reader.last.tail_size
+        if tail:
+            self._begin(data, tail)
         elif left or self._begun:
             self._left, self._begun = 0, b""
 

@@ -25,7 +25,7 @@ from wireloom.live.links.frames import (
     unmask,
 )
 from wireloom.live.links.pace import LARGE, Paces
-from wireloom.live.links.reading import Deaf, Reading
+from wireloom.live.links.reading import Deaf, Reading, Shown
 from wireloom.live.links.ws_connection import NORMAL, WebSocketConnection
 from wireloom.live.tls import common_name
 from wireloom.wire.session import FrameReceived, FrameRefused
@@ -77,8 +77,8 @@ class Reader(WSListener):
         self._frames = 0
         self._is_paid = False
         self._idle_frames = Allowance(link.limits.control_burst, link.limits.control_rate)
-        self.tail = 0
-        """Bytes that follow the last whole frame of a read."""
+        self.last: Shown | None = None
+        """The last whole frame of a read."""
 
     def on_ws_connected(self, transport: WSTransport) -> None:
         """A connection came up."""
@@ -107,8 +107,7 @@ class Reader(WSListener):
         """A frame came in."""
         connection = self.connection
         connection.is_heard = True
-        if frame.last_in_buffer:
-            self.tail = frame.tail_size
+        self.last = frame
         try:
             if frame.rsv1 or frame.rsv2 or frame.rsv3:
                 raise BreachError(_PROTOCOL_ERROR, "reserved bits are set")

@@ -68,6 +68,7 @@ class Delivery:
         desk = self._desk
         if is_reserved(message.payload.message):
             return desk.forbid(connection, message, "send", "types of the hub are its own")
+        self._express.at(desk.now_ms)
         target = message.payload.target_address
         registration = self._directory.find(target, desk.now_ms)
         if registration is None:
@@ -153,7 +154,6 @@ class Delivery:
         if there.text and not notes:
             source, to = voice[True], target.written[True]
             ttl = remaining_ms(ends_ms, now_ms)
-            self._express.at(now_ms)
             return self._express.message(desk.number, source, to, inner, message.id.encode(), ttl)
         about = content(desk, inner, message.id, ends_ms, notes)
         letter = there.dialect.letter(desk.id_head, voice, about)
@@ -167,7 +167,6 @@ class Delivery:
         is_ask = message.pattern == "ask" or message.is_ask
         if is_ask and connection.text:
             desk.number += 1
-            self._express.at(desk.now_ms)
             raw = self._express.receipt(desk.number, voice[True], message.id.encode(), status)
             desk.out.append(session.Send(connection.line, raw, _TEXT))
         elif is_ask:

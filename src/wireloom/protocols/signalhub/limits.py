@@ -30,9 +30,9 @@ class Bucket:
 
     def take(self, now_ms: int) -> int:
         """Takes a token: 0, or how many ms to wait if there is none."""
-        full_at = self._full_at
-        full_at = (full_at if full_at > now_ms else now_ms) + self._step
-        excess = full_at - now_ms - self._window
+        full_at, now = self._full_at, float(now_ms)  # once, not in every sum
+        full_at = (full_at if full_at > now else now) + self._step
+        excess = full_at - now - self._window
         if excess > 0:
             return math.ceil(excess)
         self._full_at = full_at
