@@ -1,8 +1,11 @@
 import multiprocessing
 import signal
 from pathlib import Path
+from threading import Event, Thread
 
-from wireloom.generate.proofs import FEW, proven, prover
+import pytest
+
+from wireloom.generate.proofs import FEW, _deaf, proven, prover
 from wireloom.protocols.uep12.codec import encode
 from wireloom.protocols.uep12.integrity import is_proof, work
 from wireloom.protocols.uep12.messages import Content
@@ -34,3 +37,27 @@ def test_ctrl_c_is_not_for_the_processes_that_search() -> None:
         (blocked,) = [line.split()[1] for line in mask.splitlines() if line.startswith("SigBlk:")]
         assert int(blocked, 16) >> (signal.SIGINT - 1) & 1
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_an_interrupt_while_processes_start_waits_until_they_have() -> None:
+    started, noted = Event(), Event()
+
+    def interrupt() -> None:
+        started.wait()
+        signal.raise_signal(signal.SIGINT)
+        noted.set()
+
+    other = Thread(target=interrupt)  # before the mask, which it would inherit
+    other.start()
+    reached = []
+
+    def start() -> None:
+        with _deaf():
+            started.set()
+            noted.wait()
+            reached.append("the end")
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    other.join()
+    assert reached == ["the end"]

@@ -51,12 +51,21 @@ def prover(count: int) -> Iterator[Search]:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Lets an interrupt wait."""
+    """Lets an interrupt wait.
+
+    The mask is for processes that start meanwhile. Here another thread may get the signal, and
+    Python would interrupt this one all the same, so it is noted and raised at the end.
+    """
+    noted: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: noted.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+    if noted:
+        signal.raise_signal(signal.SIGINT)
 
 
 def proven(message: Content, start: int) -> Content:
