@@ -57,7 +57,11 @@ def test_an_interrupt_while_processes_start_waits_until_they_have() -> None:
             noted.wait()
             reached.append("the end")
 
-    with pytest.raises(KeyboardInterrupt):
-        start()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # others may have changed it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            start()
+    finally:
+        signal.signal(signal.SIGINT, before)
     other.join()
     assert reached == ["the end"]
