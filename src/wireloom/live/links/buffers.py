@@ -9,8 +9,8 @@ from collections import Counter
 from typing import Protocol
 
 
-class Keeper(Protocol):
-    """A connection that keeps a buffer."""
+class Holder(Protocol):
+    """A connection that holds a buffer."""
 
     network: str
     """The address that it comes from, without the port."""
@@ -29,17 +29,17 @@ class Buffers:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._sizes: dict[Keeper, int] = {}
+        self._sizes: dict[Holder, int] = {}
         self._by_network: Counter[str] = Counter()
         self.total = 0
 
-    def grow(self, keeper: Keeper, size: int) -> None:
+    def grow(self, holder: Holder, size: int) -> None:
         """A frame of so many bytes begins; somebody is cut if that is too much in all."""
-        more = size - self._sizes.get(keeper, 0)
+        more = size - self._sizes.get(holder, 0)
         if more <= 0:
             return
-        self._sizes[keeper] = size
-        self._by_network[keeper.network] += more
+        self._sizes[holder] = size
+        self._by_network[holder.network] += more
         self.total += more
         while self.total > self._max_bytes:
             worst = max(self._by_network, key=self._by_network.__getitem__)
@@ -49,11 +49,11 @@ class Buffers:
             self.forget(largest)
             largest.cut()
 
-    def forget(self, keeper: Keeper) -> None:
+    def forget(self, holder: Holder) -> None:
         """A connection went away, with its buffer."""
-        size = self._sizes.pop(keeper, 0)
+        size = self._sizes.pop(holder, 0)
         if size:
             self.total -= size
-            self._by_network[keeper.network] -= size
-            if not self._by_network[keeper.network]:
-                del self._by_network[keeper.network]
+            self._by_network[holder.network] -= size
+            if not self._by_network[holder.network]:
+                del self._by_network[holder.network]
