@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Any, Final, NamedTuple
 
-from load.servers import DATA, SERVER_CORE
+from load.servers import DATA, SERVER_CORE, end
 from load.talk import HOST
 
 MIB: Final = 1 << 20
@@ -110,12 +110,7 @@ def serving(settings: dict[str, str], max_files: int | None = None) -> Iterator[
             hub, broker, metrics = _ports(process, ready)
             yield Victim(process.pid, hub, broker, metrics, f"{folder}/data", str(log))
         finally:
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process)
 
 
 def get(port: int, path: str) -> tuple[int, str]:

@@ -213,12 +213,17 @@ def _running(command: list[str], port: int, **env: str) -> Iterator[Server]:
         _await(process, port, command[0])
         yield Server(port, process)
     finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Ends a server, in good order if it can."""
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _await(process: subprocess.Popen[bytes], port: int, name: str) -> None:
