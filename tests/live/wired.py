@@ -32,9 +32,9 @@ from wireloom.live.links.connection import LinkLimits
 from wireloom.live.links.handshake import Gatekeeper
 from wireloom.live.links.websocket import WebSocketLink
 from wireloom.live.store import RecordStore
+from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.cthun.codec import decode
-from wireloom.protocols.cthun.settings import BrokerSettings
-from wireloom.protocols.signalhub.session import HubSession
+from wireloom.protocols.signalhub.hub.session import HubSession
 from wireloom.wire.session import (
     Alive,
     Close,

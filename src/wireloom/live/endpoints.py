@@ -19,12 +19,12 @@ from wireloom.live.links.door import BACKLOG
 from wireloom.live.metrics import Meters
 from wireloom.live.secret_files import SecretFileError
 from wireloom.live.tls import TlsError, server_context
-from wireloom.protocols.cthun.session import BrokerSession
-from wireloom.protocols.cthun.settings import BrokerSettings
+from wireloom.protocols.cthun.broker.session import BrokerSession
+from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.signalhub import addresses
 from wireloom.protocols.signalhub.constants import HUB_ADDRESS
-from wireloom.protocols.signalhub.session import HubSession
-from wireloom.protocols.signalhub.settings import HubSettings
+from wireloom.protocols.signalhub.hub.session import HubSession
+from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.wire.keys import PUBLIC_KEY_SIZE
 from wireloom.wire.session import Session
 

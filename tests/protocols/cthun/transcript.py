@@ -20,6 +20,8 @@ from msgspec.structs import replace
 
 from protocols.cthun.samples import APPLICATION
 from support.commands import singly
+from wireloom.protocols.cthun.broker.session import BrokerSession
+from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.cthun.codec import decode, encode
 from wireloom.protocols.cthun.constants import BROKER_URI, MessageType
 from wireloom.protocols.cthun.messages import (
@@ -30,8 +32,6 @@ from wireloom.protocols.cthun.messages import (
     Packet,
     TtlExpired,
 )
-from wireloom.protocols.cthun.session import BrokerSession
-from wireloom.protocols.cthun.settings import BrokerSettings
 from wireloom.protocols.cthun.times import millis, text_of
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (

@@ -24,8 +24,8 @@ import msgspec
 from support.commands import singly
 from wireloom.protocols.signalhub import codec, layout
 from wireloom.protocols.signalhub.envelope import SharedMessage, emitted
-from wireloom.protocols.signalhub.session import HubSession
-from wireloom.protocols.signalhub.settings import HubSettings
+from wireloom.protocols.signalhub.hub.session import HubSession
+from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.wire.session import (
     Close,
     Closed,
