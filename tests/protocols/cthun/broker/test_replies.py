@@ -15,13 +15,14 @@ from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.cthun.codec import decode
 from wireloom.protocols.cthun.constants import BROKER_URI
 from wireloom.protocols.cthun.messages import ErrorMessage, InventoryResponse, TtlExpired
+from wireloom.wire.ids import Ids
 from wireloom.wire.session import Close, Send
 
 NOW_MS = 1_430_136_000_000
 
 
 def replies(boot: str = "boot", **limits: int) -> Replies:
-    return Replies(replace(BrokerSettings(), **limits), boot, Inventory())
+    return Replies(replace(BrokerSettings(), **limits), Ids(boot), Inventory())
 
 
 def client(uri: str | None = AGENT) -> Client:

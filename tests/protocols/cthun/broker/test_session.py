@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from protocols.cthun.outside import checks
 from protocols.cthun.samples import HOP
 from protocols.cthun.transcript import SERVER, START_MS, TRUSTING, Line, Stage
+from support.commands import commands_after
 from wireloom.protocols.cthun.broker.session import BrokerSession
 from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.cthun.codec import decode, encode
@@ -25,6 +26,7 @@ from wireloom.protocols.cthun.messages import (
     TtlExpired,
 )
 from wireloom.protocols.cthun.times import text_of
+from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Admit,
@@ -768,7 +770,7 @@ def test_a_broker_that_stops_says_goodbye_and_takes_nobody() -> None:
 
 
 def test_events_of_lines_and_timers_that_are_gone_do_nothing() -> None:
-    session = BrokerSession(TRUSTING, "boot")
+    session = BrokerSession(TRUSTING, Ids("boot"))
     for event in (
         Closed(7, 1000),
         Alive(7),
@@ -778,9 +780,9 @@ def test_events_of_lines_and_timers_that_are_gone_do_nothing() -> None:
         TimerFired(("redelivery", "cth://a/b")),
         TimerFired("another"),
     ):
-        assert list(session.handle(event, START_MS)) == []
+        assert list(commands_after(session, event, START_MS)) == []
     concluded = Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED)
-    assert list(session.handle(FrameReceived(7, b""), START_MS)) == [concluded]
+    assert list(commands_after(session, FrameReceived(7, b""), START_MS)) == [concluded]
 
 
 def test_the_broker_tells_how_much_it_keeps() -> None:
@@ -816,10 +818,10 @@ def test_a_connection_that_went_away_leaves_no_timer() -> None:
 def test_ids_of_the_broker_are_never_given_twice() -> None:
     ids = set()
     for boot in ("one", "two"):
-        session = BrokerSession(TRUSTING, boot)
+        session = BrokerSession(TRUSTING, Ids(boot))
         for line in range(50):
-            session.handle(Opened(line, "peer"), START_MS)
-            commands = session.handle(FrameReceived(line, b""), START_MS)
+            commands_after(session, Opened(line, "peer"), START_MS)
+            commands = commands_after(session, FrameReceived(line, b""), START_MS)
             ids |= {decode(c.raw).envelope.id for c in commands if isinstance(c, Send)}
     assert len(ids) == 100
     assert all(id_[14] == "8" for id_ in ids)

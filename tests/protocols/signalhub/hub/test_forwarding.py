@@ -16,12 +16,13 @@ from wireloom.protocols.signalhub.hub.forwarding import (
     remaining_ms,
 )
 from wireloom.protocols.signalhub.hub.settings import HubSettings
+from wireloom.wire.ids import Ids
 
 ID = "00000000-0000-4000-8000-000000000001"
 
 
 def forwarding(payload: object, size: int = 1_048_576) -> Forwarding:
-    desk = Desk(HubSettings(secret=b"s" * 16, max_message_size=size), "boot")
+    desk = Desk(HubSettings(secret=b"s" * 16, max_message_size=size), Ids("boot"))
     about = content(desk, Inner(type="x", payload=payload), ID, None, {})
     return Forwarding(desk, written("@(a)"), about)
 
@@ -68,7 +69,7 @@ def test_a_letter_leaves_room_for_the_longest_address() -> None:
 
 
 def test_what_an_encoding_has_not_got_is_refused() -> None:
-    desk = Desk(HubSettings(secret=b"s" * 16), "boot")
+    desk = Desk(HubSettings(secret=b"s" * 16), Ids("boot"))
     about = content(desk, Inner(type="x", payload=[2**64]), ID, None, {})
     assert JSON.letter(desk.id_head, written("@(a)"), about).size > 0
     with pytest.raises(UNPORTABLE):

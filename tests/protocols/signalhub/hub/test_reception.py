@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from protocols.signalhub.transcript import BEGIN_MS, HUB, Transcript, note
+from support.commands import commands_after
 from wireloom.protocols.signalhub.hub.session import HubSession
 from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.protocols.signalhub.tokens import Claims, create
+from wireloom.wire.ids import Ids
 from wireloom.wire.keys import SigningKey
 from wireloom.wire.session import Close, Opened, Send, Stopping, TimerFired
 
@@ -318,12 +320,12 @@ def test_a_stopping_hub_says_goodbye_to_all() -> None:
 
 
 def test_a_connection_whose_end_was_asked_for_is_told_nothing_more() -> None:
-    session = HubSession(HubSettings(secret=b"s" * 16), "boot")
-    session.handle(Opened(1, "peer"), BEGIN_MS)
-    farewell = session.handle(TimerFired(("line", 1)), BEGIN_MS + 5_000)
+    session = HubSession(HubSettings(secret=b"s" * 16), Ids("boot"))
+    commands_after(session, Opened(1, "peer"), BEGIN_MS)
+    farewell = commands_after(session, TimerFired(("line", 1)), BEGIN_MS + 5_000)
     assert [type(one) for one in farewell] == [Send, Close]
-    assert session.handle(Stopping(), BEGIN_MS + 5_001) == []
-    assert session.handle(TimerFired(("line", 1)), BEGIN_MS + 5_002) == []
+    assert commands_after(session, Stopping(), BEGIN_MS + 5_001) == []
+    assert commands_after(session, TimerFired(("line", 1)), BEGIN_MS + 5_002) == []
 
 
 def test_a_slow_reader_is_paused_above_the_threshold_and_resumed_below_the_other() -> None:

@@ -2,8 +2,10 @@
 
 from protocols.signalhub import transcript
 from protocols.signalhub.transcript import BEGIN_MS, SECRET, Transcript
+from support.commands import commands_at_start
 from wireloom.protocols.signalhub.hub.session import HubSession
 from wireloom.protocols.signalhub.hub.settings import HubSettings
+from wireloom.wire.ids import Ids
 from wireloom.wire.session import Forget, Store
 
 ADA, BOB = "@(a/ada)", "@(b/bob)"
@@ -68,18 +70,18 @@ def test_subscriptions_of_an_actor_without_registration_wait_a_day_again() -> No
 
 
 def test_records_that_cannot_be_read_are_set_aside_and_counted() -> None:
-    session = HubSession(HubSettings(secret=SECRET), "boot")
+    session = HubSession(HubSettings(secret=SECRET), Ids("boot"))
     kinds = ("registration", "subscription", "parcel", "report", "something")
     records = [Store(kind, "key", b"\xc1") for kind in kinds]
     kept = [Store("hub-unreadable", f"{kind} key", b"\xc1") for kind in kinds]
-    commands = session.restore(records, BEGIN_MS)
+    commands = commands_at_start(session, records, BEGIN_MS)
     assert [one for one in commands if isinstance(one, Store)] == kept
     assert [one for one in commands if isinstance(one, Forget)] == [
         Forget(kind, "key") for kind in kinds
     ]
     assert session.gauges()["unreadable_records"] == 5
-    again = HubSession(HubSettings(secret=SECRET), "boot")
-    assert again.restore(kept, BEGIN_MS) == []
+    again = HubSession(HubSettings(secret=SECRET), Ids("boot"))
+    assert commands_at_start(again, kept, BEGIN_MS) == []
     assert again.gauges()["unreadable_records"] == 5
 
 
@@ -97,8 +99,10 @@ def test_no_flipped_bit_of_any_record_stops_the_start_or_costs_another_one() -> 
             value = bytearray(records[spoilt])
             value[bit // 8] ^= 1 << bit % 8
             records[spoilt] = bytes(value)
-            session = HubSession(HubSettings(secret=SECRET), "boot")
-            session.restore([Store(*key, value) for key, value in records.items()], hub.now_ms)
+            session = HubSession(HubSettings(secret=SECRET), Ids("boot"))
+            commands_at_start(
+                session, [Store(*key, value) for key, value in records.items()], hub.now_ms
+            )
             gauges = session.gauges()
             assert gauges["queued"] >= 2 - (spoilt[0] == "parcel")
             assert gauges["registrations"] == 1 or spoilt[0] == "registration"
@@ -121,7 +125,9 @@ def test_a_message_that_is_no_json_is_set_aside_and_the_next_arrives() -> None:
 
 
 def test_a_first_life_has_nothing_to_do() -> None:
-    assert HubSession(HubSettings(secret=SECRET), "boot").restore((), BEGIN_MS) == []
+    assert (
+        commands_at_start(HubSession(HubSettings(secret=SECRET), Ids("boot")), (), BEGIN_MS) == []
+    )
 
 
 def test_more_reports_than_are_kept_are_forgotten() -> None:

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from protocols.signalhub.samples import SAMPLES
 from protocols.signalhub.transcript import BEGIN_MS, SECRET, Client, Transcript, note
+from support.commands import commands_after
 from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.hub.intake import Intake
 from wireloom.protocols.signalhub.hub.session import HubSession
 from wireloom.protocols.signalhub.hub.settings import HubSettings, Rate
 from wireloom.protocols.signalhub.messages import TYPES
+from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Admit,
@@ -264,11 +266,11 @@ def test_what_a_stranger_says_is_not_parsed_unless_it_may_be_a_connect(
 
 
 def test_a_large_frame_of_a_stranger_is_refused_where_the_link_lets_it_pass() -> None:
-    session = HubSession(HubSettings(secret=SECRET), "boot")
-    session.handle(Opened(1, "x"), BEGIN_MS)
+    session = HubSession(HubSettings(secret=SECRET), Ids("boot"))
+    commands_after(session, Opened(1, "x"), BEGIN_MS)
     known = b"0a1b2c3d-0000-4000-8000-000000000001"
     raw = b'{"type":"hub:connect","id":"%b"' % known + b" " * 65_536
-    answer, conclude = session.handle(FrameReceived(1, raw, True), BEGIN_MS)
+    answer, conclude = commands_after(session, FrameReceived(1, raw, True), BEGIN_MS)
     assert conclude == Conclude(Outcome.REJECTED, Reason.TOO_LARGE)
     assert isinstance(answer, Send)
     assert known in answer.raw
@@ -467,17 +469,17 @@ def test_ids_of_the_hub_are_never_given_twice_also_after_a_crash() -> None:
 
 
 def test_a_request_of_the_application_means_nothing_to_a_hub() -> None:
-    session = HubSession(HubSettings(secret=SECRET), "boot")
-    assert session.handle(Requested("anything"), BEGIN_MS) == []
-    assert session.handle(TimerFired("a stranger's"), BEGIN_MS) == []
+    session = HubSession(HubSettings(secret=SECRET), Ids("boot"))
+    assert commands_after(session, Requested("anything"), BEGIN_MS) == []
+    assert commands_after(session, TimerFired("a stranger's"), BEGIN_MS) == []
 
 
 def test_a_frame_on_a_line_that_never_opened_is_refused() -> None:
-    session = HubSession(HubSettings(secret=SECRET), "boot")
-    (conclude,) = session.handle(FrameReceived(7, b"x", True), BEGIN_MS)
+    session = HubSession(HubSettings(secret=SECRET), Ids("boot"))
+    (conclude,) = commands_after(session, FrameReceived(7, b"x", True), BEGIN_MS)
     assert conclude == Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED)
-    assert session.handle(Closed(7, 1000), BEGIN_MS) == []
-    assert session.handle(Congested(7, 9_999_999, 0), BEGIN_MS) == []
+    assert commands_after(session, Closed(7, 1000), BEGIN_MS) == []
+    assert commands_after(session, Congested(7, 9_999_999, 0), BEGIN_MS) == []
 
 
 def test_gauges_count_what_there_is() -> None:
@@ -506,12 +508,12 @@ def test_gauges_count_what_there_is() -> None:
 
 @given(raw=st.binary(max_size=200), text=st.booleans(), known=st.booleans())
 def test_any_bytes_get_one_outcome_and_an_answer(raw: bytes, text: bool, known: bool) -> None:
-    session = HubSession(HubSettings(secret=SECRET), "boot")
-    session.handle(Opened(1, "x"), BEGIN_MS)
+    session = HubSession(HubSettings(secret=SECRET), Ids("boot"))
+    commands_after(session, Opened(1, "x"), BEGIN_MS)
     if known:
         frame = codec.encode(msgspec.structs.replace(SAMPLES["hub:connect"], timestamp=BEGIN_MS))
-        session.handle(FrameReceived(1, frame, True), BEGIN_MS)
-    commands = session.handle(FrameReceived(1, raw, text), BEGIN_MS)
+        commands_after(session, FrameReceived(1, frame, True), BEGIN_MS)
+    commands = commands_after(session, FrameReceived(1, raw, text), BEGIN_MS)
     assert sum(isinstance(one, Conclude) for one in commands) == 1
     assert any(isinstance(one, Send) for one in commands)
 

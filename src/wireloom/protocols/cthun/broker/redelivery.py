@@ -20,7 +20,7 @@ from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.cthun.integrity import half_of
 from wireloom.protocols.cthun.messages import TtlExpired
 from wireloom.wire.outcome import Outcome
-from wireloom.wire.session import Command, Record, Send, Store, WakeAt
+from wireloom.wire.session import Command, Compose, Send, Store, WakeAt
 
 EXPIRY_TIMER: Final = "expiry"
 REDELIVERY_TIMER: Final = "redelivery"
@@ -204,7 +204,9 @@ class Redelivery:
         sender = self._clients.get(expired.sender)
         told = [] if sender is None else self._replies.tell(sender, news, now_ms)
         if sender is None or sender.state is State.CLOSING:  # one that does not read was cut
-            told.append(Record(self._replies.compose(news, expired.sender, now_ms), expired.sender))
+            told.append(
+                Compose(self._replies.compose(news, expired.sender, now_ms), expired.sender)
+            )
             done.append(self.holding.note(expired, now_ms))
         return told
 

@@ -5,7 +5,6 @@ nor reported when they expire (R33). Their envelopes keep to the published schem
 """
 
 from collections import Counter
-from hashlib import blake2b
 from typing import Final
 
 import msgspec
@@ -31,6 +30,7 @@ from wireloom.protocols.cthun.messages import (
 )
 from wireloom.protocols.cthun.times import text_of
 from wireloom.wire.errors import TooLargeError
+from wireloom.wire.ids import Ids
 from wireloom.wire.session import Command, Send
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -42,15 +42,14 @@ class Replies:
 
     Args:
         settings: The broker's.
-        boot: A text that no other life of the process has: no id is ever given twice.
+        ids: What makes the ids of its messages.
         inventory: Where clients are taken out that do not read.
     """
 
-    def __init__(self, settings: BrokerSettings, boot: str, inventory: Inventory) -> None:
+    def __init__(self, settings: BrokerSettings, ids: Ids, inventory: Inventory) -> None:
         self._settings = settings
         self._inventory = inventory
-        self._id_prefix = _id_prefix(boot)
-        self._count = 0
+        self._ids = ids
         self._told_ms = 0
         self._told_size = 0
         self.slow: Counter[str] = Counter()
@@ -108,9 +107,8 @@ class Replies:
         Raises:
             TooLargeError: If it is larger than a message may be.
         """
-        self._count += 1
         envelope = Envelope(
-            id=f"{self._id_prefix}-{self._count:012x}",
+            id=self._ids.next(),
             message_type=_TYPES[type(data)],
             expires=text_of(now_ms + self._settings.broker_ttl_ms),
             targets=() if to is None else (to,),
@@ -123,9 +121,3 @@ class Replies:
             Chunk(ChunkType.DATA, 0, _encode(data)),
         )
         return join(chunks)
-
-
-def _id_prefix(boot: str) -> str:
-    """All of a UUID but its last group: version 8, which leaves its bits to whoever makes it."""
-    digits = blake2b(boot.encode(), digest_size=8).hexdigest()
-    return f"{digits[:8]}-{digits[8:12]}-8{digits[12:15]}-8{digits[13:16]}"

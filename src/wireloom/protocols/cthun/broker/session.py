@@ -3,9 +3,6 @@
 A connection associates first, under a URI that its certificate proves. From then on it sends
 messages in that name, and gets those that others send to it. The broker answers inventory
 requests itself. All else is in `delivery`.
-
-The driver learns who is at the end of a line from `Conclude.peer`, which stands before every
-`Send` of the same answer: what leaves on a line, leaves for the last peer that it was named.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,6 +28,7 @@ from wireloom.protocols.cthun.messages import (
 )
 from wireloom.protocols.cthun.uris import parse
 from wireloom.wire.errors import MalformedError, UnauthenticatedError, WireError
+from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Admit,
@@ -48,6 +46,7 @@ from wireloom.wire.session import (
     Stopping,
     Store,
     TimerFired,
+    Turn,
     WakeAt,
 )
 
@@ -63,15 +62,16 @@ class BrokerSession:
 
     Args:
         settings: What the operator has set.
-        boot: A text that no other life of the process has.
+        ids: What makes the ids of its messages.
     """
 
-    def __init__(self, settings: BrokerSettings, boot: str) -> None:
+    def __init__(self, settings: BrokerSettings, ids: Ids) -> None:
+        self.ids = ids
         self._settings = settings
         self._lines: dict[Line, Client] = {}
         self._inventory = Inventory()
         self._intake = Intake(self._inventory.clients, settings)
-        self._replies = Replies(settings, boot, self._inventory)
+        self._replies = Replies(settings, ids, self._inventory)
         self._delivery = Delivery(settings, self._inventory, self._replies)
         self._later = self._delivery.later
         self.slow: Mapping[str, int] = self._replies.slow
@@ -103,15 +103,18 @@ class BrokerSession:
             "unreadable_records": self._later.holding.unreadable_count,
         }
 
-    def restore(self, records: Iterable[Store], now_ms: int) -> Sequence[Command]:
+    def restore(self, records: Iterable[Store], turn: Turn) -> None:
         """Takes up what an earlier life held; called once, before any event."""
-        return self._delivery.restore(list(records), now_ms)
+        turn.commands += self._delivery.restore(list(records), turn.now_ms)
 
-    def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
-        """What is to be done about an event."""
+    def handle(self, event: Event, turn: Turn) -> None:
+        """Appends what is to be done about an event."""
         if type(event) is FrameReceived:
-            return self._on_frame(event, now_ms)
-        return self._handlers[type(event)](event, now_ms)
+            commands = self._on_frame(event, turn.now_ms)
+        else:
+            commands = self._handlers[type(event)](event, turn.now_ms)
+        turn.commands += [one for one in commands if type(one) is not Conclude]
+        turn.commands += [one for one in commands if type(one) is Conclude]
 
     def _on_frame(self, event: FrameReceived, now_ms: int) -> Sequence[Command]:
         raw = event.raw

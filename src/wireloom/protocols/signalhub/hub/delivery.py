@@ -150,14 +150,16 @@ class Delivery:
         """What the recipient gets: the application's message in the hub's envelope (R34)."""
         desk, now_ms, inner = self._desk, self._desk.now_ms, message.payload.message
         ends_ms, notes = expires_ms(message), noted(message.metadata)
-        desk.number += 1
+        desk.ids.number += 1
         if there.text and not notes:
             source, to = voice[True], target.written[True]
             ttl = remaining_ms(ends_ms, now_ms)
-            return self._express.message(desk.number, source, to, inner, message.id.encode(), ttl)
+            return self._express.message(
+                desk.ids.number, source, to, inner, message.id.encode(), ttl
+            )
         about = content(desk, inner, message.id, ends_ms, notes)
         letter = there.dialect.letter(desk.id_head, voice, about)
-        return letter.to(target.written[there.text], desk.number)
+        return letter.to(target.written[there.text], desk.ids.number)
 
     def _acknowledge(
         self, connection: Connection, voice: Written, message: Send, status: DeliveryStatus
@@ -166,8 +168,8 @@ class Delivery:
         raw = b""
         is_ask = message.pattern == "ask" or message.is_ask
         if is_ask and connection.text:
-            desk.number += 1
-            raw = self._express.receipt(desk.number, voice[True], message.id.encode(), status)
+            desk.ids.number += 1
+            raw = self._express.receipt(desk.ids.number, voice[True], message.id.encode(), status)
             desk.out.append(session.Send(connection.line, raw, _TEXT))
         elif is_ask:
             payload = DeliveryAckPayload(
@@ -198,8 +200,8 @@ class Delivery:
         letter = Forwarding(desk, written(parcel.sender), about).letter(text=there.text)
         if letter is None:
             return False
-        desk.number += 1
-        raw = letter.to(target.written[there.text], desk.number)
+        desk.ids.number += 1
+        raw = letter.to(target.written[there.text], desk.ids.number)
         desk.out.append(session.Send(there.line, raw, there.text, Outcome.FORWARDED))
         desk.budget.spend(len(raw), desk.now_ms)
         desk.meter.add(1, desk.now_ms)

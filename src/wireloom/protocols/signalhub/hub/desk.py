@@ -1,7 +1,6 @@
 """What all parts of a hub share in one turn: the time, ids, answers, and the commands so far."""
 
 from collections import Counter
-from hashlib import sha256
 
 from wireloom.protocols.signalhub.constants import (
     RETRYABLE,
@@ -25,8 +24,9 @@ from wireloom.protocols.signalhub.messages import (
     RateLimited,
     Unauthorized,
 )
+from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason
-from wireloom.wire.session import Command, Conclude, Send
+from wireloom.wire.session import Command, Conclude, Send, Turn
 
 _MAX_SHOWN = 60
 """Characters of a client's words in an answer."""
@@ -38,16 +38,12 @@ _MAX_NAMES = 1_000
 class Desk:
     """The front of a hub: it answers, refuses and says goodbye.
 
-    Ids are a constant part, which follows from the boot text, and a number. Nobody can tell
-    such an id from another kind of UUID, and none is given twice.
-
     Args:
         settings: The hub's settings.
-        boot: A text that no other life of a hub has.
+        ids: What makes its ids.
     """
 
-    def __init__(self, settings: HubSettings, boot: str) -> None:
-        digest = sha256(boot.encode()).hexdigest()
+    def __init__(self, settings: HubSettings, ids: Ids) -> None:
         self.settings = settings
         self.roster = Roster(settings)
         self.seen = Seen(settings)
@@ -55,24 +51,21 @@ class Desk:
         self.budget = Budget(settings.slice_size, settings.slice_pause_ms)
         self.slow: Counter[str] = Counter()
         """How often a slow reader was cut off, by its address."""
-        self.prefix = f"{digest:.8}-{digest[8:12]}-8{digest[12:15]}-8{digest[15:18]}-"
-        self.id_head = self.prefix.encode()
+        self.ids = ids
+        self.id_head = ids.prefix.encode()
         self.written = written(settings.address)
-        self.number = 0
-        """The last id's number."""
         self.now_ms = 0
         self.out: list[Command] = []
 
-    def begin(self, now_ms: int) -> list[Command]:
+    def begin(self, turn: Turn) -> list[Command]:
         """Begins a turn; gives the list that its commands go to."""
-        self.now_ms = now_ms
-        self.out = []
+        self.now_ms = turn.now_ms
+        self.out = turn.commands
         return self.out
 
     def next_id(self) -> str:
         """An id that no message had before."""
-        self.number += 1
-        return f"{self.prefix}{self.number:012x}"
+        return self.ids.next()
 
     def tell(
         self,

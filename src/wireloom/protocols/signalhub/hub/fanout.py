@@ -171,9 +171,9 @@ class Fanout:
         desk = self._desk
         is_small = job.count <= desk.settings.sync_broadcast_max and BROADCASTS not in self._queues
         if is_small and self._quick.take(job.count * job.frame_size, desk.now_ms):
-            before = desk.number
+            before = desk.ids.number
             job.reach(desk, 0, job.count)
-            delivered = desk.number - before
+            delivered = desk.ids.number - before
             return delivered, 0, job.count - delivered
         if not self.slices.offer([job]):
             return None
@@ -200,10 +200,10 @@ class Fanout:
         if not connection.text:
             payload = PublishedPayload(topic=topic, subscriber_count=count)
             return desk.answer(connection, message, Published, payload)
-        desk.number += 1
+        desk.ids.number += 1
         self._express.at(desk.now_ms)
         to, answers = connection.voice(message)[True], message.id.encode()
-        raw = self._express.published(desk.number, to, answers, topic.encode(), count)
+        raw = self._express.published(desk.ids.number, to, answers, topic.encode(), count)
         desk.out.append(Send(connection.line, raw, _TEXT))
         return raw
 

@@ -68,7 +68,7 @@ class Reception:
             code = int(CloseCode.TRY_AGAIN_LATER)
             desk.out.append(Close(event.line, code, "too many connections"))
             return
-        name = f"conn-{desk.prefix:.8}-{event.line}"
+        name = f"conn-{desk.ids.prefix:.8}-{event.line}"
         self._roster.lines[event.line] = Connection(event, settings, name, desk.now_ms)
         desk.out.append(WakeAt((LINE_TIMER, event.line), desk.now_ms + settings.connect_ms))
 

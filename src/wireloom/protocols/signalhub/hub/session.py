@@ -10,7 +10,7 @@ the turn's list at the `desk` and give the frame's one outcome.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from wireloom.protocols.signalhub import codec, layout
@@ -72,11 +72,11 @@ from wireloom.protocols.signalhub.messages import (
 from wireloom.protocols.signalhub.record import type_of
 from wireloom.wire import session
 from wireloom.wire.errors import ExpiredError, FutureError, StaleError, UnknownTypeError, WireError
+from wireloom.wire.ids import Ids
 from wireloom.wire.message import Message
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Closed,
-    Command,
     Conclude,
     Congested,
     Event,
@@ -86,6 +86,7 @@ from wireloom.wire.session import (
     Stopping,
     Store,
     TimerFired,
+    Turn,
 )
 
 Handler = Callable[[Connection, Any], Conclude]
@@ -115,11 +116,12 @@ class HubSession:
 
     Args:
         settings: Its limits and times.
-        boot: A text that no other life of a hub has; ids are made from it.
+        ids: What makes its ids.
     """
 
-    def __init__(self, settings: HubSettings, boot: str) -> None:
-        self._desk = desk = Desk(settings, boot)
+    def __init__(self, settings: HubSettings, ids: Ids) -> None:
+        self.ids = ids
+        self._desk = desk = Desk(settings, ids)
         self._directory = Directory(settings)
         self._topics = Topics(settings.max_all_subscriptions)
         self._intake = Intake(settings.address, self._directory, self._topics)
@@ -156,7 +158,7 @@ class HubSession:
             REPORTS_TIMER: delivery.expire_reports,
             SLICE_TIMER: fanout.slices.advance,
         }
-        self.slow = desk.slow
+        self.slow: Mapping[str, int] = desk.slow
         """How often a slow reader was cut off, by its address."""
 
     def gauges(self) -> dict[str, int]:
@@ -176,12 +178,12 @@ class HubSession:
             "unreadable_records": self._recovery.unreadable_count,
         }
 
-    def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
-        """What is to be done about an event."""
-        out = self._desk.begin(now_ms)
+    def handle(self, event: Event, turn: Turn) -> None:
+        """Appends what is to be done about an event."""
+        out = self._desk.begin(turn)
         if type(event) is FrameReceived:
             out.append(self._receive(event))
-            return out
+            return
         match event:
             case Opened():
                 self._reception.open(event)
@@ -196,13 +198,11 @@ class HubSession:
             case Stopping():
                 self._fanout.slices.finish()
                 self._reception.stop()
-        return out
 
-    def restore(self, records: Iterable[Store], now_ms: int) -> Sequence[Command]:
+    def restore(self, records: Iterable[Store], turn: Turn) -> None:
         """Takes up what an earlier life stored; what can no longer be used is forgotten."""
-        out = self._desk.begin(now_ms)
+        self._desk.begin(turn)
         self._recovery.restore(records)
-        return out
 
     def _receive(self, event: FrameReceived) -> Conclude:
         desk, raw = self._desk, event.raw

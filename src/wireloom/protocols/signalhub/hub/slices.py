@@ -142,8 +142,8 @@ class Publishing(Job):
 def spread(desk: Desk, letter: Letter, audience: Audience, *, text: bool) -> list[bytes]:
     """Sends a letter to some; gives the frames."""
     lines, addresses = audience
-    frames = letter.to_each(addresses, desk.number + 1)
-    desk.number += len(frames)
+    frames = letter.to_each(addresses, desk.ids.number + 1)
+    desk.ids.number += len(frames)
     desk.out.append(Spread(lines, frames, text, _FORWARDED))
     desk.meter.add(len(frames), desk.now_ms)
     return frames
