@@ -40,3 +40,29 @@ def test_an_empty_value_is_known_too() -> None:
     seen: Seen[str, bytes] = Seen(10)
     seen.put("a", b"")
     assert seen.get("a", 0) == b""
+
+
+def test_a_key_is_known_with_its_value() -> None:
+    seen: Seen[str, str] = Seen(20)
+    assert seen.add("1", "a")
+    assert not seen.add("1", "a")
+    assert seen.has("1", "a")
+    assert not seen.has("1", "b")
+    assert not seen.has("2", "a")
+
+
+def test_the_latest_are_remembered_and_no_more_than_twice_as_many() -> None:
+    seen: Seen[str, str] = Seen(20)
+    for number in range(1_000):
+        seen.add(str(number), "a")
+        known = sum(seen.has(str(earlier), "a") for earlier in range(number + 1))
+        assert min(10, number + 1) <= known <= 20
+        assert seen.has(str(number), "a")
+
+
+def test_another_value_of_the_same_key_takes_its_place() -> None:
+    seen: Seen[str, str] = Seen(20)
+    seen.add("1", "a")
+    seen.add("1", "b")
+    assert seen.has("1", "b")
+    assert not seen.has("1", "a")

@@ -174,10 +174,6 @@ SMALL_SIZE: Final = 64 * 1024
 UNREAD_SIZE: Final = 1024 * 1024
 """What the broker itself still says to a client that does not read (R36)."""
 
-MAX_SLOW_NAMES: Final = 1_000
-"""Clients that were cut and are counted by name; further ones are counted together."""
-
-OTHERS: Final = "others"
 HELD_KIND: Final = "cthun-held"
 """The records of messages that wait for their receivers."""
 

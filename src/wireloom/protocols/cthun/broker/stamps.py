@@ -22,7 +22,7 @@ _SOME_TIME: Final = text_of(0)
 """Every time that is written has its length, so that the sizes of the chunks hold."""
 
 
-class Stamps(NamedTuple):
+class DebugChunks(NamedTuple):
     """Debug chunks of one millisecond, ready to be appended to a message (R30)."""
 
     forwarded: bytes
@@ -35,8 +35,8 @@ class Stamps(NamedTuple):
     """It waited and goes."""
 
 
-class Notes:
-    """Makes the notes of one broker.
+class Stamps:
+    """Makes the debug chunks of one broker.
 
     Args:
         server: The broker's URI.
@@ -47,16 +47,16 @@ class Notes:
         self._made_ms = 0
         self._made = self._make(0)
 
-    def at(self, now_ms: int) -> Stamps:
+    def at(self, now_ms: int) -> DebugChunks:
         """What is noted at this time."""
         if now_ms != self._made_ms:
             self._made_ms = now_ms
             self._made = self._make(now_ms)
         return self._made
 
-    def _make(self, now_ms: int) -> Stamps:
+    def _make(self, now_ms: int) -> DebugChunks:
         time = _quoted(text_of(now_ms))
-        return Stamps(*[time.join(parts) for parts in self._chunks])
+        return DebugChunks(*[time.join(parts) for parts in self._chunks])
 
 
 def _chunk(server: str, stages: tuple[Stage, ...]) -> bytes:
