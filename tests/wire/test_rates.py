@@ -45,3 +45,20 @@ def test_more_may_be_spent_than_there_is_and_that_takes_longer_to_come_back() ->
     assert bucket.left(0) == -5
     assert bucket.take(0) == 6
     assert bucket.left(15) == 10
+
+
+def test_times_may_be_seconds() -> None:
+    bucket = Bucket(3, 1.5)
+    assert [not bucket.take(10.0) for _ in range(4)] == [True, True, True, False]
+    assert [not bucket.take(10.5) for _ in range(2)] == [True, False]
+    assert [not bucket.take(100.0) for _ in range(4)] == [True, True, True, False]
+
+
+def test_what_happens_anyway_is_counted_beyond_the_burst() -> None:
+    bucket = Bucket(2, 2)
+    for _ in range(5):
+        bucket.spend(1.0)
+    assert bucket.left(1.0) == -3
+    assert bucket.take(3.0)
+    assert bucket.left(3.0) == -1
+    assert not bucket.take(5.0)
