@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Final, cast
 from typing import Protocol as Interface
 
@@ -266,8 +265,12 @@ def _further() -> list[str]:
         ImportError: If one has the name of another.
     """
     spec = find_spec(FURTHER)
-    places = spec.submodule_search_locations if spec is not None else None
-    names = sorted(found.name for found in iter_modules(places or ()) if found.ispkg)
+    if spec is None:
+        return []
+    from pkgutil import iter_modules  # noqa: PLC0415 - every command would wait for it
+
+    found = iter_modules(spec.submodule_search_locations)
+    names = sorted(module.name for module in found if module.ispkg)
     twice = [name for name in names if name in BUILT_IN]
     if twice:
         raise ImportError(f"{FURTHER}.{twice[0]} has the name of a built-in protocol")
