@@ -170,10 +170,13 @@ class WireProtocol:
             message: As decoded.
             keys: Public keys to check with.
         """
-        check = getattr(self.integrity, "authenticate_inner", None)
-        return None if check is None else cast("Auth | None", check(message, keys))
+        return None if self._inner_auth is None else self._inner_auth(message, keys)
 
-    @property
+    @cached_property
+    def _inner_auth(self) -> Callable[[Message, Collection[bytes]], Auth | None] | None:
+        return getattr(self.integrity, "authenticate_inner", None)
+
+    @cached_property
     def sound_auth(self) -> Callable[[bytes, bytes | None], Auth | None] | None:
         """Authenticates a frame that is known to decode by its source's key, or gives None.
 
