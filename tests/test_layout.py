@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from wireloom.registry import NAMES
+from wireloom.registry import NAMES, protocol
+from wireloom.wire import content as wire_content
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "wireloom"
@@ -20,8 +21,12 @@ PARTS = {
     "constants.py",
     "integrity.py",
     "messages.py",
+    "recognition.py",
     "record.py",
 }
+OPTIONAL_PARTS = {"announcement.py", "batches.py", "content.py", "redaction.py"}
+"""What a protocol has where it differs from the default, and what the registry asks it for."""
+
 UNTESTED = {"__init__.py", "constants.py"}
 """Files without behaviour."""
 
@@ -33,6 +38,18 @@ MAX_FUNCTION_LINES = 45
 def test_every_protocol_has_the_same_modules(name: str) -> None:
     found = {path.name for path in (SOURCE / "protocols" / name).glob("*.py")}
     assert found >= PARTS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_registry_gives_every_part_that_a_protocol_has(name: str) -> None:
+    found = {path.name for path in (SOURCE / "protocols" / name).glob("*.py")}
+    given = {part for part in OPTIONAL_PARTS if _given(name, part) is not None}
+    assert found & OPTIONAL_PARTS == given
+
+
+def _given(name: str, part: str) -> object | None:
+    given: object | None = getattr(protocol(name), part.removesuffix(".py"))
+    return None if given is wire_content else given
 
 
 def test_only_the_five_protocols_are_there() -> None:

@@ -1,8 +1,8 @@
 """From the packets of a savefile to captured frames.
 
-UDP gives MyriadMesh on its port and UEP-12 on any; TCP gives Signal Hub and Cthun where a
-connection is a plain WebSocket. A packet that `wireloom capture export` wrote says in its
-comment what it was, and is taken at its word.
+UDP gives the protocols that are carried by datagrams; TCP gives those that are carried by
+WebSocket, where a connection is a plain one. A packet that `wireloom capture export` wrote says
+in its comment what it was, and is taken at its word.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,16 +20,12 @@ from wireloom.capture.importers.streams import Stream
 from wireloom.capture.importers.websockets import Side, Tap, WsMessage
 from wireloom.capture.jsonl import take_line
 from wireloom.capture.pcapng import COMMENT_MARK
-from wireloom.capture.recognition import begins_as_cthun, recognise
+from wireloom.capture.recognition import recognise, recognitions
 from wireloom.capture.record import Captured, Direction
 from wireloom.capture.refusal import ForeignError, Refusal, UnreadableError
-from wireloom.protocols.cthun.constants import PATH as CTHUN_PATH
 
 MAX_CONNECTIONS: Final = 4_096
 """TCP connections followed at once; the one that was quiet for longest gives way."""
-
-HUB_PATH: Final = "/hub"
-CTHUN_PATHS: Final = (CTHUN_PATH.rstrip("/"), "/pcp")
 
 
 class Connection:
@@ -167,10 +163,15 @@ def _take_commented(packet: Packet, comment: bytes, raw: bytes) -> Captured | Re
 
 
 def _protocol_of(message: WsMessage) -> str | None:
-    if message.path.rstrip("/") == HUB_PATH:
-        return "signalhub"
-    if not message.is_text and (
-        begins_as_cthun(message.data) or message.path.rstrip("/") in CTHUN_PATHS
-    ):
-        return "cthun"
-    return "signalhub" if recognise(message.data) == "signalhub" else None
+    """By its path, whatever its bytes, or else by its bytes."""
+    path = message.path.rstrip("/")
+    carried = [
+        (name, known.web_paths)
+        for name, known in recognitions().items()
+        if known.web_paths and (known.web_text or not message.is_text)
+    ]
+    at_path = next((name for name, paths in carried if path in paths), None)
+    if at_path is not None:
+        return at_path
+    found = recognise(message.data)
+    return found if found in dict(carried) else None

@@ -6,6 +6,8 @@ and is judged again when it has. A few new rows are judged on the spot, many by 
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -19,7 +21,7 @@ from wireloom.pipeline.merging import Touched, merge
 from wireloom.pipeline.spark import framed
 from wireloom.pipeline.tables import Column, Store, Table
 from wireloom.pipeline.verdicts import CHECKED, SCHEMA, WANTED, judge_batches
-from wireloom.protocols.myriadmesh.integrity import node_id
+from wireloom.registry import every
 from wireloom.wire.outcome import Auth
 
 APP: Final = "refine"
@@ -50,17 +52,12 @@ VERDICTS: Final = Table(
     ("protocol", "content"),
 )
 
-_ANNOUNCED: Final = (
-    "protocol",
-    "source",
-    "captured_at",
-    "dtn.header.src_pub",
-    "myriadmesh.payload.public_key",
-)
-_HAS_KEY: Final = (
-    pc.field("dtn", "header", "src_pub").is_valid()
-    | pc.field("myriadmesh", "payload", "public_key").is_valid()
-)
+_OWNERS: Final = {one.name: one.announcement for one in every() if one.announcement is not None}
+_KEYS: Final = [(name, *announcement.KEY) for name, announcement in _OWNERS.items()]
+"""The columns in which public keys are announced, as paths."""
+
+_ANNOUNCED: Final = ("protocol", "source", "captured_at", *(".".join(path) for path in _KEYS))
+_HAS_KEY: Final = reduce(or_, [pc.field(*path).is_valid() for path in _KEYS])
 _FRESH: Final = (*_ANNOUNCED, "content", "raw")
 
 
@@ -170,14 +167,14 @@ def _settled(spark: SparkSession, store: Store, again: DataFrame | None, start: 
 def announced(frames: DataFrame) -> dict[Owner, Key]:
     """The keys in `frames` that certify themselves.
 
-    A bundle's source is the hash of its key by decoding. That of a DISCOVERY is checked here,
-    on the driver: the JVM has no BLAKE2b, and there are few distinct keys.
+    Whether a key is its source's is checked on the driver: the JVM does not have every hash, and
+    there are few distinct keys.
     """
     rows = (
         frames.selectExpr(
             "protocol",
             "source as owner",
-            "coalesce(dtn.header.src_pub, myriadmesh.payload.public_key) as public_key",
+            f"coalesce({', '.join('.'.join(path) for path in _KEYS)}) as public_key",
             "captured_at",
         )
         .where("public_key is not null")
@@ -188,10 +185,7 @@ def announced(frames: DataFrame) -> dict[Owner, Key]:
 
 
 def _announced_by_few(frames: pa.Table) -> dict[Owner, Key]:
-    public = pc.coalesce(
-        pc.struct_field(frames.column("dtn"), ["header", "src_pub"]),
-        pc.struct_field(frames.column("myriadmesh"), ["payload", "public_key"]),
-    )
+    public = pc.coalesce(*[pc.struct_field(frames.column(name), within) for name, *within in _KEYS])
     rows = pa.table(
         {
             "protocol": frames.column("protocol"),
@@ -212,7 +206,7 @@ def _own(rows: pa.Table) -> dict[Owner, Key]:
         for protocol, owner, public, seen in zip(
             *[rows.column(c.name).to_pylist() for c in KEYS.columns], strict=True
         )
-        if protocol == "dtn" or node_id(bytes.fromhex(public)).hex() == owner
+        if _OWNERS[protocol].owner(bytes.fromhex(public)) == owner
     }
 
 

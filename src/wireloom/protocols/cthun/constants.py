@@ -188,4 +188,9 @@ NOTICE_KIND: Final = "cthun-notice"
 
 PORT: Final = 8090
 PATH: Final = "/cthun/"
-"""Before the protocol was renamed; later brokers use port 8142 and `/pcp`."""
+"""Before the protocol was renamed; later brokers use port 8142 and `LATER_PATH`."""
+
+LATER_PATH: Final = "/pcp"
+
+HAS_PROOF: Final = False
+"""Whether a frame carries a proof of its own: who sends is proved by the TLS connection."""

@@ -89,6 +89,12 @@ PRIORITIES: Final = {
 COPY_BUDGETS: Final = {Priority.CRITICAL: 8, Priority.NORMAL: 3, Priority.BULK: 2}
 """How many copies of a new bundle are sprayed."""
 
+PORT: Final = 4556
+"""What IANA assigned to bundles of delay-tolerant networks."""
+
+HAS_PROOF: Final = True
+"""Whether a frame carries a proof of its own: a signature."""
+
 MSG_TYPE_KEY: Final = "msgType"
 
 MAP_HEADS: Final = range(0xA0, 0xC0)

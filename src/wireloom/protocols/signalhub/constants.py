@@ -6,6 +6,13 @@ from typing import Final
 PROTOCOL_VERSION: Final = "0.1.0"
 """The version that is spoken here; another one fits if its MAJOR is the same (R28)."""
 
+PORT: Final = 8080
+PATH: Final = "/hub"
+"""Where a hub takes WebSocket connections."""
+
+HAS_PROOF: Final = False
+"""Whether a frame carries a proof of its own: only a token does, which a capture hides."""
+
 HUB_PREFIX: Final = "hub:"
 """What the type of every message to or from the hub itself begins with (R20)."""
 
