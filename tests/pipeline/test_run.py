@@ -17,7 +17,7 @@ from wireloom.pipeline.stages.analyse import recompute
 from wireloom.pipeline.stages.follow import FOLLOWED, follow
 from wireloom.pipeline.stages.ingest import ingest
 from wireloom.pipeline.stages.refine import refine
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.store import TableStore
 
 
 def test_every_fate_is_the_true_one(corpus: Path, tables: Path) -> None:
@@ -36,11 +36,11 @@ def test_the_books_balance(corpus: Path, tables: Path) -> None:
 
 
 def test_a_second_run_changes_nothing(spark: SparkSession, corpus: Path, tables: Path) -> None:
-    store = Store(tables)
-    before = {table.name: store.version(table.name) for table in all_tables()}
+    store = TableStore(tables)
+    before = {table.name: store.log.version(table.name) for table in all_tables()}
     ran = run(spark, corpus / "captures", store)
     assert (ran.frames, ran.quarantine, ran.tables) == (0, 0, {})
-    assert {table.name: store.version(table.name) for table in all_tables()} == before
+    assert {table.name: store.log.version(table.name) for table in all_tables()} == before
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(spark: SparkSession, small: Path) -> Path:
-    run(spark, small / "captures", Store(small / "tables"))
+    run(spark, small / "captures", TableStore(small / "tables"))
     return small / "tables"
 
 
@@ -61,7 +61,7 @@ def test_ten_slices_in_any_order_give_the_tables_of_one_run(
     Random(3).shuffle(parts)
     arriving = tmp_path / "captures"
     arriving.mkdir()
-    store = Store(tmp_path / "tables")
+    store = TableStore(tmp_path / "tables")
     for part in parts:
         for path in part:
             shutil.copy(path, arriving)
@@ -83,7 +83,7 @@ def test_watching_gives_the_tables_of_one_run(
     watch(
         spark,
         small / "captures",
-        Store(tmp_path / "tables"),
+        TableStore(tmp_path / "tables"),
         told=told,
         stopped=_when(lambda: "traffic" in done, tmp_path / "tables", whole),
     )

@@ -18,7 +18,7 @@ from wireloom.cli.terminal import Grid, console, line
 if TYPE_CHECKING:
     from wireloom.pipeline.run import Told
     from wireloom.pipeline.stages.ingest import Ingested
-    from wireloom.pipeline.tables import Store
+    from wireloom.pipeline.store import TableStore
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -154,10 +154,10 @@ def _captures(data: Path) -> Path:
     return _there(captures(data)).absolute()
 
 
-def _store(data: Path, root: str | None) -> "Store":
-    from wireloom.pipeline.tables import Store
+def _store(data: Path, root: str | None) -> "TableStore":
+    from wireloom.pipeline.store import TableStore
 
-    return Store(root or tables(_there(data)).absolute())
+    return TableStore(root or tables(_there(data)).absolute())
 
 
 def _there(folder: Path) -> Path:

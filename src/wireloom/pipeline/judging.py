@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from wireloom.pipeline.tables import File, Store
+from wireloom.pipeline.files import ParquetFiles
+from wireloom.pipeline.log import File
 from wireloom.pipeline.verdicts import CHECKED, SCHEMA, WANTED, judge_batches
 from wireloom.wire.batch import Array
 
@@ -82,7 +83,7 @@ def _store(
     first = next(judged, None)
     if first is not None:
         path = f"{uuid4().hex}.parquet"
-        with Store(wanted.root).writer(name, path, SCHEMA) as writer:
+        with ParquetFiles(wanted.root).writer(name, path, SCHEMA) as writer:
             for batch in chain([first], judged):
                 writer.write_batch(batch)
         yield pa.RecordBatch.from_pylist([{"path": path}])
@@ -90,11 +91,11 @@ def _store(
 
 def _rows(wanted: Open, shares: int, number: int) -> Iterator[pa.RecordBatch]:
     """The first row of each open content in a share."""
-    store = Store(wanted.root)
-    settled = _settled(store, wanted, shares, number)
+    files = ParquetFiles(wanted.root)
+    settled = _settled(files, wanted, shares, number)
     seen: set[str] = set()
     for name, file in wanted.files:
-        with store.parquet(name, file) as opened:
+        with files.open(name, file.path) as opened:
             for group in range(opened.num_row_groups):
                 told = opened.read_row_group(group, ["protocol", "content", "slice"])
                 open_ = _first(told, wanted, shares, number, settled)
@@ -135,11 +136,11 @@ def _in_share(contents: pa.Array, shares: int, number: int) -> Array:
     return found
 
 
-def _settled(store: Store, wanted: Open, shares: int, number: int) -> pa.Array:
+def _settled(files: ParquetFiles, wanted: Open, shares: int, number: int) -> pa.Array:
     """Contents of a share that have a verdict, and do not wait for another."""
     parts = [pa.array([], pa.string())]
     for name, file in wanted.verdicts:
-        with store.parquet(name, file) as opened:
+        with files.open(name, file.path) as opened:
             contents = opened.read(["content"]).column("content").combine_chunks()
         mine = pa.array(_in_share(contents, shares, number))
         waits = pc.is_in(contents, value_set=wanted.waiting)

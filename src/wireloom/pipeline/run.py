@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, Self
 from pyspark.sql import SparkSession
 
 from wireloom.pipeline import declared
+from wireloom.pipeline.progress import TableStarted, silent
 from wireloom.pipeline.stages import reprocess as reprocessing
 from wireloom.pipeline.stages.analyse import analyse, recompute, stalest
 from wireloom.pipeline.stages.follow import FOLLOWED, follow
@@ -17,7 +18,8 @@ from wireloom.pipeline.stages.given import refined
 from wireloom.pipeline.stages.ingest import Ingested, ingest
 from wireloom.pipeline.stages.refine import refine
 from wireloom.pipeline.stages.tidy import tidy
-from wireloom.pipeline.tables import Begun, Column, Store, Table, nobody
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Column, Table
 
 POLL_SECONDS: Final = 0.05
 REST: Final = 10
@@ -40,15 +42,15 @@ RUNS: Final = Table(
 class Told(NamedTuple):
     """Who is told of progress."""
 
-    batch: Callable[[Ingested], None] = nobody
-    stage: Callable[[str], None] = nobody
-    table: Callable[[str, int], None] = nobody
+    batch: Callable[[Ingested], None] = silent
+    stage: Callable[[str], None] = silent
+    table: Callable[[str, int], None] = silent
     """A table is committed, with so many rows."""
 
-    begun: Begun = nobody
+    begun: TableStarted = silent
     """A table is to be computed."""
 
-    slice: Callable[[int, int], None] = nobody
+    slice: Callable[[int, int], None] = silent
     """A slice is decoded anew, and which is the last one."""
 
 
@@ -64,7 +66,7 @@ class Ran(NamedTuple):
     seconds: dict[str, float]
 
 
-def run(spark: SparkSession, captures: Path, store: Store, *, told: Told = SILENT) -> Ran:
+def run(spark: SparkSession, captures: Path, store: TableStore, *, told: Told = SILENT) -> Ran:
     """Brings all tables up to date with what is in `captures` now."""
     started_at = datetime.now(UTC)
     batches: list[Ingested] = []
@@ -102,7 +104,7 @@ def run(spark: SparkSession, captures: Path, store: Store, *, told: Told = SILEN
 def watch(
     spark: SparkSession,
     captures: Path,
-    store: Store,
+    store: TableStore,
     *,
     told: Told = SILENT,
     stopped: Callable[[], bool],
@@ -133,7 +135,7 @@ def watch(
 class Turns:
     """Beside other work: files put together, and the table computed that is furthest behind."""
 
-    def __init__(self, spark: SparkSession, store: Store, told: Told) -> None:
+    def __init__(self, spark: SparkSession, store: TableStore, told: Told) -> None:
         self._spark = spark
         self._store = store
         self._told = told
@@ -171,7 +173,7 @@ class Turns:
             self._rest_until = perf_counter() + REST * (perf_counter() - begin)
 
 
-def reprocess(spark: SparkSession, store: Store, *, told: Told = SILENT) -> tuple[int, int]:
+def reprocess(spark: SparkSession, store: TableStore, *, told: Told = SILENT) -> tuple[int, int]:
     """Decodes anew what another version decoded, and brings the other tables up to date.
 
     Returns:
@@ -186,8 +188,8 @@ def reprocess(spark: SparkSession, store: Store, *, told: Told = SILENT) -> tupl
     return counts
 
 
-def _note(spark: SparkSession, store: Store, started_at: datetime, ran: Ran) -> None:
+def _note(spark: SparkSession, store: TableStore, started_at: datetime, ran: Ran) -> None:
     row = spark.createDataFrame(
         [(started_at, ran.frames, ran.quarantine, ran.tables, ran.seconds)], RUNS.schema
     )
-    store.append(RUNS, row, app="run", version=store.version(RUNS.name) + 1)
+    store.append(RUNS, row, app="run", version=store.log.version(RUNS.name) + 1)

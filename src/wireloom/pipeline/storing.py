@@ -19,8 +19,10 @@ from pyspark.sql.types import LongType, StringType, StructType
 
 from wireloom.capture.taken import mark
 from wireloom.pipeline import declared
+from wireloom.pipeline.files import ParquetFiles
 from wireloom.pipeline.source import Offset, Slice, WireloomSource, WireloomStream, read_slice
-from wireloom.pipeline.tables import Store, Table
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Table
 
 STORED: Final = pa.schema([("table", pa.string()), ("path", pa.string()), ("slice", pa.int64())])
 ROW_GROUP: Final = 100_000
@@ -65,7 +67,7 @@ class StoringStream(WireloomStream):
     def __init__(self, *given: Any) -> None:
         *known, self._root = given
         super().__init__(*known)
-        self._store: Store | None = None
+        self._store: TableStore | None = None
         self._marked: Offset | None = None
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
@@ -78,7 +80,7 @@ class StoringStream(WireloomStream):
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         """The batches between two offsets, shared out evenly by rows."""
-        self._store = self._store or Store(self._root)
+        self._store = self._store or TableStore(self._root)
         place = declared.next_slice(self._store)
         return [Share(one, place) for one in self.shares(start, end)]
 
@@ -86,10 +88,10 @@ class StoringStream(WireloomStream):
         """Writes one share and names the files."""
         if not isinstance(partition, Share):
             raise TypeError(partition)
-        store = Store(self._root)
+        files = ParquetFiles(self._root)
         for table in declared.ingested():
-            store.make(table.name)
-        written = _write(store, read_slice(partition), partition.place)
+            files.make(table.name)
+        written = _write(files, read_slice(partition), partition.place)
         rows = [{"table": name, "path": path, "slice": partition.place} for name, path in written]
         yield pa.RecordBatch.from_pylist(rows, schema=STORED)
 
@@ -98,17 +100,17 @@ class _File:
     """A file of one table, which begins with the first rows.
 
     Args:
-        store: The tables.
-        table: The one.
+        files: The files below the root of the tables.
+        table: The table.
         place: The slice that the rows become part of.
     """
 
-    def __init__(self, store: Store, table: Table, place: int) -> None:
+    def __init__(self, files: ParquetFiles, table: Table, place: int) -> None:
         self.path = f"{uuid4().hex}.parquet"
         self.writer: pq.ParquetWriter | None = None
         self.taken = [name for name in declared.stored(table).names if name != declared.SLICE]
         """The columns that rows come with."""
-        self._store = store
+        self._files = files
         self._name = table.name
         self._columns = declared.stored(table)
         self._place = place
@@ -129,7 +131,7 @@ class _File:
 
     def _write(self) -> None:
         if self.writer is None:
-            self.writer = self._store.writer(self._name, self.path, self._columns)
+            self.writer = self._files.writer(self._name, self.path, self._columns)
         rows = pa.Table.from_batches(self._waiting)
         self._waiting = []
         slices = pa.repeat(pa.scalar(self._place, pa.int64()), len(rows))
@@ -137,19 +139,21 @@ class _File:
         self.writer.write_table(whole.select(self._columns.names), row_group_size=ROW_GROUP)
 
 
-def _write(store: Store, batches: Iterator[pa.RecordBatch], place: int) -> list[tuple[str, str]]:
+def _write(
+    files: ParquetFiles, batches: Iterator[pa.RecordBatch], place: int
+) -> list[tuple[str, str]]:
     """Writes rows to a file of their table each; gives tables and files."""
-    files = {table.name: _File(store, table, place) for table in declared.ingested()}
+    parts = {table.name: _File(files, table, place) for table in declared.ingested()}
     try:
         for batch in batches:
-            for name, file in files.items():
+            for name, file in parts.items():
                 mask = pc.equal(batch.column(declared.KIND), name)
                 if mask.true_count:
                     file.add(_chosen(batch.select(file.taken), mask))
     finally:
-        for file in files.values():
+        for file in parts.values():
             file.close()
-    return [(name, file.path) for name, file in files.items() if file.writer is not None]
+    return [(name, file.path) for name, file in parts.items() if file.writer is not None]
 
 
 def _chosen(batch: pa.RecordBatch, mask: pa.BooleanArray) -> pa.RecordBatch:

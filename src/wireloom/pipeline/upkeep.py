@@ -11,8 +11,9 @@ from wireloom.capture.segment import Segment, segments
 from wireloom.capture.taken import marked
 from wireloom.pipeline import declared
 from wireloom.pipeline.catalogue import all_tables
+from wireloom.pipeline.progress import TableStarted, silent
 from wireloom.pipeline.source import PassedOver, passed_over
-from wireloom.pipeline.tables import Begun, Store, nobody
+from wireloom.pipeline.store import TableStore
 
 
 class TableStatus(NamedTuple):
@@ -37,7 +38,7 @@ class Status(NamedTuple):
     tables: list[TableStatus]
 
 
-def status(captures: Path, store: Store) -> Status:
+def status(captures: Path, store: TableStore) -> Status:
     """What is captured, what is stored, and what cannot be read."""
     found = list(segments(captures))
     tables = [_status(store, table.name) for table in all_tables()]
@@ -61,7 +62,7 @@ def _behind(segment: Segment, damaged: list[Damage], taken: int) -> int:
     return rows - lost
 
 
-def compact(store: Store, *, begun: Begun = nobody) -> dict[str, int]:
+def compact(store: TableStore, *, begun: TableStarted = silent) -> dict[str, int]:
     """Puts small files together; gives how many files went away, by table."""
     gone = {}
     for name, opened in _each(store, begun):
@@ -70,7 +71,7 @@ def compact(store: Store, *, begun: Begun = nobody) -> dict[str, int]:
     return gone
 
 
-def vacuum(store: Store, *, hours: int, begun: Begun = nobody) -> dict[str, int]:
+def vacuum(store: TableStore, *, hours: int, begun: TableStarted = silent) -> dict[str, int]:
     """Deletes files that no version of the last `hours` needs; gives how many, by table."""
     return {
         name: len(
@@ -80,18 +81,18 @@ def vacuum(store: Store, *, hours: int, begun: Begun = nobody) -> dict[str, int]
     }
 
 
-def _each(store: Store, begun: Begun) -> Iterator[tuple[str, DeltaTable]]:
+def _each(store: TableStore, begun: TableStarted) -> Iterator[tuple[str, DeltaTable]]:
     """The tables that there are, one after the other."""
     names = [table.name for table in all_tables()]
     for place, name in enumerate(names, start=1):
-        opened = store.open(name)
+        opened = store.log.open(name)
         if opened is not None:
             begun(name, place, len(names))
             yield name, opened
 
 
-def _status(store: Store, name: str) -> TableStatus:
-    opened = store.open(name)
+def _status(store: TableStore, name: str) -> TableStatus:
+    opened = store.log.open(name)
     if opened is None:
         return TableStatus(name, -1, 0, 0)
     actions = opened.get_add_actions(flatten=True)

@@ -13,7 +13,7 @@ from wireloom.pipeline.stages.analyse import recompute
 from wireloom.pipeline.stages.follow import FOLLOWED, follow
 from wireloom.pipeline.stages.ingest import ingest
 from wireloom.pipeline.stages.refine import refine
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.store import TableStore
 
 
 class Bench:
@@ -22,7 +22,7 @@ class Bench:
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark = spark
         self.folder = folder
-        self.store = Store(folder / "tables")
+        self.store = TableStore(folder / "tables")
 
     def ingest(self, frames: list[Captured]) -> None:
         """Brings frames as far as `frames`."""
@@ -95,9 +95,9 @@ def test_a_node_that_plays_a_new_part_needs_a_whole_look(bench: Bench) -> None:
 
 
 def test_nothing_new_is_nothing_to_do(bench: Bench) -> None:
-    before = {table.name: bench.store.version(table.name) for table in FOLLOWED}
+    before = {table.name: bench.store.log.version(table.name) for table in FOLLOWED}
     assert follow(bench.spark, bench.store, told=lambda *_: None)
-    assert {table.name: bench.store.version(table.name) for table in FOLLOWED} == before
+    assert {table.name: bench.store.log.version(table.name) for table in FOLLOWED} == before
 
 
 def test_frames_that_came_meanwhile_are_left_for_the_next_time(bench: Bench) -> None:

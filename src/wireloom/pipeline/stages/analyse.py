@@ -10,9 +10,11 @@ from typing import Final
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
+from wireloom.pipeline.progress import TableStarted, silent
 from wireloom.pipeline.stages.follow import CHANGED, follow
 from wireloom.pipeline.stages.given import APP, Given, given, refined
-from wireloom.pipeline.tables import Begun, Store, Table, nobody
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Table
 from wireloom.pipeline.transforms.broker_expired import TABLE as BROKER_EXPIRED
 from wireloom.pipeline.transforms.broker_expired import broker_expired
 from wireloom.pipeline.transforms.broker_hops import TABLE as BROKER_HOPS
@@ -100,10 +102,10 @@ TABLES: Final[tuple[tuple[Table, Callable[[Given], DataFrame]], ...]] = (
 
 def analyse(
     spark: SparkSession,
-    store: Store,
+    store: TableStore,
     *,
     told: Callable[[str, int], None],
-    begun: Begun = nobody,
+    begun: TableStarted = silent,
 ) -> None:
     """Brings every table up to date with what was refined.
 
@@ -119,15 +121,15 @@ def analyse(
 
 def recompute(
     spark: SparkSession,
-    store: Store,
+    store: TableStore,
     tables: Sequence[Table],
     *,
     told: Callable[[str, int], None],
-    begun: Begun = nobody,
+    begun: TableStarted = silent,
 ) -> None:
     """Computes those of `tables` that are behind from everything that was refined."""
     upto = refined(store)
-    behind = [table for table in tables if store.computed(table, APP) < upto]
+    behind = [table for table in tables if store.log.computed(table, APP) < upto]
     if not behind:
         return
     given_now = given(spark, store, upto)
@@ -148,11 +150,11 @@ def recompute(
         given_now.seen.unpersist()
 
 
-def stalest(store: Store) -> Table | None:
+def stalest(store: TableStore) -> Table | None:
     """The table that lags furthest behind what was refined, if one does.
 
     One that is made of others waits for them: of equals, the first counts.
     """
-    done = {table: store.computed(table, APP) for table, _ in TABLES}
+    done = {table: store.log.computed(table, APP) for table, _ in TABLES}
     table = min(done, key=lambda one: done[one])
     return table if done[table] < refined(store) else None

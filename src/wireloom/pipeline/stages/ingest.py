@@ -16,8 +16,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from wireloom.pipeline import declared
 from wireloom.pipeline.source import DEFAULT_MAX_ROWS
+from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.storing import StoringSource
-from wireloom.pipeline.tables import Store
 
 POLL_SECONDS: Final = 0.01
 
@@ -40,7 +40,7 @@ class Ingested(NamedTuple):
 def ingest(
     spark: SparkSession,
     captures: Path,
-    store: Store,
+    store: TableStore,
     *,
     told: Callable[[Ingested], None],
     continuous: bool = False,
@@ -79,7 +79,7 @@ def ingest(
     return Ingestion(query, turn)
 
 
-def _written(spark: SparkSession, captures: Path, store: Store, max_rows: int) -> DataFrame:
+def _written(spark: SparkSession, captures: Path, store: TableStore, max_rows: int) -> DataFrame:
     """The files that workers write of what comes, as a stream."""
     spark.dataSource.register(StoringSource)
     return (
@@ -116,11 +116,11 @@ class Ingestion(NamedTuple):
         stopping.join()
 
 
-def store_batch(store: Store, files: DataFrame, number: int) -> Ingested:
+def store_batch(store: TableStore, files: DataFrame, number: int) -> Ingested:
     """Has one micro-batch written, and commits it."""
     app = f"ingest {files.sparkSession.sparkContext.getLocalProperty(QUERY_ID)}"
     tables = declared.ingested()
-    done = {table.name: store.done(table.name, app) for table in tables}
+    done = {table.name: store.log.done(table.name, app) for table in tables}
     if min(done.values()) >= number:
         return Ingested(number, 0, 0)
     written = files.collect()
@@ -130,5 +130,5 @@ def store_batch(store: Store, files: DataFrame, number: int) -> Ingested:
         if done[table.name] < number:
             paths = [row.path for row in written if row.table == table.name]
             marks = {app: number, declared.SLICE: place}
-            counts[table.name] = store.commit(table, paths, marks)
+            counts[table.name] = store.log.commit(table, paths, marks)
     return Ingested(number, counts["frames"], counts["quarantine"])

@@ -21,7 +21,10 @@ from wireloom import __version__
 from wireloom.capture.record import SCHEMA as CAPTURED
 from wireloom.pipeline import declared
 from wireloom.pipeline.decoding import decode_batch, schema
-from wireloom.pipeline.tables import MAX_FILE_RECORDS, File, Store, Table
+from wireloom.pipeline.files import MAX_FILE_RECORDS
+from wireloom.pipeline.log import File
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Table
 
 APP: Final = f"reprocess {__version__}"
 _STAGED: Final = f"reprocess-{__version__}-"
@@ -46,7 +49,7 @@ class Slices(NamedTuple):
 
 
 def reprocess(
-    spark: SparkSession, store: Store, *, told: Callable[[int, int], None]
+    spark: SparkSession, store: TableStore, *, told: Callable[[int, int], None]
 ) -> tuple[int, int]:
     """Decodes anew what another version decoded.
 
@@ -63,33 +66,33 @@ def reprocess(
     for slices in chain(_staged(store), _outdated(store, end)):
         for table in declared.ingested():
             counts[table.name] += _commit(spark, store, table, slices, end)
-        store.remove(f"_stage/{slices.folder}")
+        store.files.remove(f"_stage/{slices.folder}")
         told(slices.last, end)
     _announce(store)
     return counts[declared.frames().name], counts[declared.quarantine().name]
 
 
-def _announce(store: Store) -> None:
+def _announce(store: TableStore) -> None:
     """Makes an empty slice of what was decoded anew: it puts all other tables behind."""
     place = declared.rewritten(store)
     for table in declared.ingested():
-        if store.done(table.name, declared.SLICE) < place:
-            store.commit(table, [], {declared.SLICE: place})
+        if store.log.done(table.name, declared.SLICE) < place:
+            store.log.commit(table, [], {declared.SLICE: place})
 
 
-def _staged(store: Store) -> list[Slices]:
+def _staged(store: TableStore) -> list[Slices]:
     """What a crash left staged and not committed everywhere."""
     found = []
-    for name in store.folders("_stage"):
-        if name.startswith(_STAGED) and store.complete(f"_stage/{name}"):
+    for name in store.files.folders("_stage"):
+        if name.startswith(_STAGED) and store.files.complete(f"_stage/{name}"):
             first, last = name.removeprefix(_STAGED).split("-")
             found.append(Slices(int(first), int(last)))
     return found
 
 
-def _outdated(store: Store, end: int) -> Iterator[Slices]:
+def _outdated(store: TableStore, end: int) -> Iterator[Slices]:
     """Runs of slices that no file straddles, as far as another version decoded them."""
-    files = [file for table in declared.ingested() for file in store.files(table.name)]
+    files = [file for table in declared.ingested() for file in store.log.files(table.name)]
     first = 0
     for last in range(end + 1):
         if any(file.first <= last < file.last for file in files):
@@ -100,11 +103,11 @@ def _outdated(store: Store, end: int) -> Iterator[Slices]:
         first = last + 1
 
 
-def _done(store: Store, last: int) -> bool:
-    return min(store.done(table.name, APP) for table in declared.ingested()) >= last
+def _done(store: TableStore, last: int) -> bool:
+    return min(store.log.done(table.name, APP) for table in declared.ingested()) >= last
 
 
-def _decoders(store: Store, slices: Slices) -> set[str]:
+def _decoders(store: TableStore, slices: Slices) -> set[str]:
     return {
         version.as_py()
         for table in declared.ingested()
@@ -113,29 +116,31 @@ def _decoders(store: Store, slices: Slices) -> set[str]:
     }
 
 
-def _within(store: Store, table: Table, slices: Slices) -> list[File]:
-    return [file for file in store.files(table.name) if slices.first <= file.first <= slices.last]
+def _within(store: TableStore, table: Table, slices: Slices) -> list[File]:
+    return [
+        file for file in store.log.files(table.name) if slices.first <= file.first <= slices.last
+    ]
 
 
-def _commit(spark: SparkSession, store: Store, table: Table, slices: Slices, end: int) -> int:
-    if store.done(table.name, APP) >= slices.last:
+def _commit(spark: SparkSession, store: TableStore, table: Table, slices: Slices, end: int) -> int:
+    if store.log.done(table.name, APP) >= slices.last:
         return 0
     stage = f"_stage/{slices.folder}"
-    if not store.complete(stage):
+    if not store.files.complete(stage):
         _decoded(spark, store, slices).write.mode("overwrite").option(
             "maxRecordsPerFile", MAX_FILE_RECORDS
-        ).partitionBy(declared.KIND).parquet(store.uri(stage))
+        ).partitionBy(declared.KIND).parquet(store.files.uri(stage))
     gone = _within(store, table, slices)
-    store.move(f"{stage}/{declared.KIND}={table.name}", table.name, slices.folder)
-    return store.commit(
+    store.files.move(f"{stage}/{declared.KIND}={table.name}", table.name, slices.folder)
+    return store.log.commit(
         table,
-        store.written(table.name, slices.folder),
+        store.files.paths(table.name, slices.folder),
         {APP: slices.last, declared.REWRITTEN: end + 1},
-        gone=gone,
+        removed=gone,
     )
 
 
-def _decoded(spark: SparkSession, store: Store, slices: Slices) -> DataFrame:
+def _decoded(spark: SparkSession, store: TableStore, slices: Slices) -> DataFrame:
     """The frames of some slices, decoded by this version."""
     parts = [
         store.read(spark, table, _within(store, table, slices)).select(

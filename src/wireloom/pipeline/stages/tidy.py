@@ -10,7 +10,7 @@ from deltalake import WriterProperties
 from deltalake.exceptions import CommitFailedError
 
 from wireloom.pipeline import declared
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.store import TableStore
 
 MANY_FILES: Final = 32
 SIZES: Final = (8 << 20, 128 << 20)
@@ -22,16 +22,16 @@ _WRITTEN: Final = WriterProperties(
 """In row groups so small that little is read for the sake of one row."""
 
 
-def tidy(store: Store) -> None:
+def tidy(store: TableStore) -> None:
     """Puts files of what ingest fills together, where there are many."""
     for table in declared.ingested():
         for size in SIZES:
-            if sum(file.size < size for file in store.files(table.name)) >= MANY_FILES:
+            if sum(file.size < size for file in store.log.files(table.name)) >= MANY_FILES:
                 _compact(store, table.name, size)
 
 
-def _compact(store: Store, name: str, size: int) -> None:
-    opened = store.open(name)
+def _compact(store: TableStore, name: str, size: int) -> None:
+    opened = store.log.open(name)
     if opened is not None:
         # Somebody else may be doing the same; then there is nothing left to do.
         with suppress(CommitFailedError):

@@ -1,0 +1,8 @@
+"""Progress that nobody asked for."""
+
+from wireloom.pipeline.progress import TableStarted, silent
+
+
+def test_silence_takes_any_progress() -> None:
+    started: TableStarted = silent
+    started("frames", 1, 20)
