@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from support.numbers import TABLE
 from wireloom.pipeline.files import BOUNDED, ParquetFiles
 
+NUMBERS = pa.schema([("n", pa.int64()), ("word", pa.string())])
 SLICED = pa.schema([("slice", pa.int64()), ("word", pa.string())])
 
 
-def write(files: ParquetFiles, name: str, path: str, schema: pa.Schema = TABLE.arrow) -> None:
+def write(files: ParquetFiles, name: str, path: str, schema: pa.Schema = NUMBERS) -> None:
     files.make(name)
     with files.writer(name, path, schema) as writer:
         number = pa.array([1, 2])
