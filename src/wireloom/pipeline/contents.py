@@ -23,7 +23,7 @@ from wireloom.protocols.cthun.constants import (
 )
 from wireloom.protocols.dtn.constants import BUNDLE_PREFIX_SIZE, LENGTHS_SIZE
 from wireloom.protocols.myriadmesh.header import FLAGS_AT, RELAY, TTL_AT
-from wireloom.wire.batch import Rows
+from wireloom.wire.batch import Selection
 
 HASH_SIZE: Final = 16
 
@@ -32,7 +32,7 @@ def contents(name: str | None, raws: pa.BinaryArray, decoded: pa.RecordBatch) ->
     """The content of every frame; of one that is refused, the hash of its bytes."""
     parts = _PARTS.get(name or "", _whole)(raws, decoded)
     digests = b"".join([blake2b(part, digest_size=HASH_SIZE).digest() for part in parts])
-    every = Rows(np.ones(len(raws), np.bool_))
+    every = Selection(np.ones(len(raws), np.bool_))
     return every.fixed(np.frombuffer(digests, f"V{HASH_SIZE}"))
 
 
