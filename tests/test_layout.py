@@ -64,7 +64,7 @@ def test_every_protocol_is_documented_under_the_same_headings(name: str) -> None
 @pytest.mark.parametrize("name", NAMES)
 def test_every_reading_that_code_cites_is_written_down(name: str) -> None:
     page = (ROOT / "docs" / "protocols" / f"{name}.md").read_text()
-    for path in (SOURCE / "protocols" / name).glob("*.py"):
+    for path in (SOURCE / "protocols" / name).rglob("*.py"):
         for cited in _citations(path.read_text()):
             assert f"{cited}." in page, f"{path.name} cites {cited}"
 

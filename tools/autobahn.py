@@ -10,7 +10,7 @@ it hears, as the suite wants it.
 import asyncio
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -24,16 +24,17 @@ from wireloom.live.links.connection import LinkLimits
 from wireloom.live.links.handshake import Gatekeeper
 from wireloom.live.links.websocket import WebSocketLink
 from wireloom.live.store import RecordStore
+from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import (
     Admit,
-    Command,
     Conclude,
     Event,
     FrameReceived,
     Opened,
     Send,
     Store,
+    Turn,
 )
 
 LARGEST: Final = 32 << 20
@@ -46,22 +47,24 @@ PASSED: Final = {"OK", "NON-STRICT", "INFORMATIONAL"}
 class EchoSession:
     """Says back what it hears."""
 
-    def restore(self, records: Iterable[Store], now_ms: int) -> Sequence[Command]:
-        """Nothing was kept."""
-        del records, now_ms
-        return ()
+    def __init__(self) -> None:
+        self.ids = Ids("echo")
+        self.slow: Mapping[str, int] = {}
 
-    def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
-        """Sends every frame back, and takes nobody for a stranger."""
-        del now_ms
+    def gauges(self) -> Mapping[str, float]:
+        """Nothing is kept."""
+        return {}
+
+    def restore(self, records: Iterable[Store], turn: Turn) -> None:
+        """Nothing was kept."""
+
+    def handle(self, event: Event, turn: Turn) -> None:
+        """Sends every frame back, and treats nobody as a stranger."""
         if isinstance(event, Opened):
-            return (Admit(event.line),)
+            turn.commands.append(Admit(event.line))
         if isinstance(event, FrameReceived):
-            return (
-                Conclude(Outcome.ACCEPTED, None, None, "echo"),
-                Send(event.line, event.raw, event.text, Outcome.DELIVERED),
-            )
-        return ()
+            turn.commands.append(Send(event.line, event.raw, event.text, Outcome.DELIVERED))
+            turn.commands.append(Conclude(Outcome.ACCEPTED, None, None, "echo"))
 
 
 async def main(folder: Path) -> int:

@@ -8,9 +8,9 @@ from typing import Any, Final
 import msgspec
 
 from wireloom.protocols.cthun import constants as cthun_constants
-from wireloom.protocols.cthun.settings import BrokerSettings
+from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.signalhub import constants as hub_constants
-from wireloom.protocols.signalhub.settings import HubSettings
+from wireloom.protocols.signalhub.hub.settings import HubSettings
 
 NOT_LIMITS: Final = {"secret", "auth", "address", "token_secrets", "token_keys", "trust_sender"}
 """What follows from other keys of the configuration."""

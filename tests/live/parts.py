@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
@@ -17,6 +17,7 @@ from wireloom.live.links.connection import Connection, LinkLimits
 from wireloom.live.metrics import Meters
 from wireloom.live.store import RecordStore, StoreError
 from wireloom.live.tap import Tap
+from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Admit,
@@ -33,6 +34,7 @@ from wireloom.wire.session import (
     Stopping,
     Store,
     TimerFired,
+    Turn,
     WakeAt,
 )
 
@@ -51,18 +53,26 @@ class EchoSession:
     """
 
     def __init__(self, *, is_open: bool = True) -> None:
+        self.ids = Ids("echo")
+        self.slow: Mapping[str, int] = {}
         self.is_open = is_open
         self.events: list[Event] = []
         self.records: dict[tuple[str, str], bytes] = {}
         self.lines: dict[Line, None] = {}
 
-    def restore(self, records: Iterable[Store], now_ms: int) -> Sequence[Command]:
-        del now_ms
+    def gauges(self) -> Mapping[str, float]:
+        return {}
+
+    def restore(self, records: Iterable[Store], turn: Turn) -> None:
         for record in records:
             self.records[record.kind, record.key] = record.value
-        return [WakeAt("restored", 0)] if self.records else []
+        if self.records:
+            turn.commands.append(WakeAt("restored", 0))
 
-    def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
+    def handle(self, event: Event, turn: Turn) -> None:
+        turn.commands += self.wants(event, turn.now_ms)
+
+    def wants(self, event: Event, now_ms: int) -> Sequence[Command]:
         self.events.append(event)
         match event:
             case FrameReceived(line, raw, text):

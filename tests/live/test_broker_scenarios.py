@@ -7,8 +7,8 @@ from types import ModuleType
 import pytest
 
 from live.wired import WiredStage, scenarios
-from protocols.cthun import test_delivery, test_redelivery, test_session
-from wireloom.protocols.cthun.settings import BrokerSettings
+from protocols.cthun.broker import test_delivery, test_redelivery, test_session
+from wireloom.protocols.cthun.broker.settings import BrokerSettings
 
 SCENARIOS: tuple[ModuleType, ...] = (test_delivery, test_redelivery, test_session)
 

@@ -265,10 +265,10 @@ def slowly(test: Callable[[Driver, Slow], Awaitable[None]]) -> None:
 
 
 class Obedient(EchoSession):
-    def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
+    def wants(self, event: Event, now_ms: int) -> Sequence[Command]:
         if isinstance(event, Requested) and isinstance(event.request, list):
             return event.request
-        return super().handle(event, now_ms)
+        return super().wants(event, now_ms)
 
 
 async def turn() -> None:
@@ -387,7 +387,7 @@ def test_a_fault_on_another_event_is_counted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Failing(EchoSession):
-        def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
+        def wants(self, event: Event, now_ms: int) -> Sequence[Command]:
             if isinstance(event, Requested):
                 raise ValueError("no")
             return []

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from live.wired import WiredTranscript, scenarios
-from protocols.signalhub import (
+from protocols.signalhub.hub import (
     test_delivery,
     test_discovery,
     test_fanout,

@@ -12,10 +12,10 @@ from wireloom.wire.session import (
     Admit,
     Close,
     Command,
+    Compose,
     Conclude,
     Deliver,
     Forget,
-    Record,
     Send,
     Spread,
     Store,
@@ -203,10 +203,10 @@ class Rolls:
 def test_a_record_is_captured_and_leaves_on_no_line() -> None:
     rolls = Rolls()
     stage = Stage(rolls)
-    stage.do(Record(b"too late", "alice"))
+    stage.do(Compose(b"too late", "alice"))
     assert stage.left() == [[], []]
     assert (rolls.rows.frames, list(rolls.rows.meanings)) == ([b"too late"], [COMPOSED])
-    Stage().do(Record(b"nobody captures", "alice"))
+    Stage().do(Compose(b"nobody captures", "alice"))
 
 
 LARGE = b"x" * (6 << 20)

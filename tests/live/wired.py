@@ -9,7 +9,7 @@ passes at once: the session hears of its timers from the test.
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
@@ -26,15 +26,16 @@ from live.parts import listening, port_of
 from protocols.cthun.transcript import Line as BrokerLine
 from protocols.cthun.transcript import Stage
 from protocols.signalhub.transcript import PEER, Client, Transcript
-from support.commands import singly
+from support.commands import commands_after, commands_at_start, singly
 from wireloom.live.driver import Driver
 from wireloom.live.links.connection import LinkLimits
 from wireloom.live.links.handshake import Gatekeeper
 from wireloom.live.links.websocket import WebSocketLink
 from wireloom.live.store import RecordStore
+from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.cthun.codec import decode
-from wireloom.protocols.cthun.settings import BrokerSettings
-from wireloom.protocols.signalhub.session import HubSession
+from wireloom.protocols.signalhub.hub.session import HubSession
+from wireloom.wire.ids import Ids
 from wireloom.wire.session import (
     Alive,
     Close,
@@ -48,6 +49,7 @@ from wireloom.wire.session import (
     Opened,
     Send,
     Session,
+    Turn,
     WakeAt,
 )
 from wireloom.wire.shares import network
@@ -95,6 +97,7 @@ class Watched:
 
     def __init__(self, session: Session, observer: Observer) -> None:
         self._session = session
+        self.ids, self.slow = session.ids, session.slow
         self._observer = observer
         self._faults = observer.wire.faults
         self.told: Event | None = None
@@ -104,26 +107,29 @@ class Watched:
         self.reached: set[int] = set()
         """Lines on which something left, or that were cut."""
 
-    def restore(self, records: Any, now_ms: int) -> Sequence[Command]:
-        commands = singly(self._session.restore(list(records), self._observer.now_ms))
-        self._observer.observes(None, commands)
-        return self._passed_on(commands)
+    def gauges(self) -> Mapping[str, float]:
+        return self._session.gauges()
 
-    def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
+    def restore(self, records: Any, turn: Turn) -> None:
+        commands = singly(commands_at_start(self._session, list(records), self._observer.now_ms))
+        self._observer.observes(None, commands)
+        turn.commands += self._passed_on(commands)
+
+    def handle(self, event: Event, turn: Turn) -> None:
         untold = isinstance(event, Alive | Congested) and event is not self.told
         if self.is_dead or untold:
-            return ()
+            return
         if isinstance(event, Opened):
             event = Opened(event.line, self.peer, self.identity, event.token)
         try:
-            commands = self._session.handle(event, self._observer.now_ms)
+            commands = commands_after(self._session, event, self._observer.now_ms)
             single = singly(commands)
             self.reached.update(one.line for one in single if isinstance(one, Send | Close))
             self._observer.observes(event, single)
         except BaseException as fault:
             self._faults.append(fault)
             raise
-        return self._passed_on(commands)
+        turn.commands += self._passed_on(commands)
 
     def _passed_on(self, commands: Sequence[Command]) -> Sequence[Command]:
         return [command for command in commands if not isinstance(command, WakeAt)]
@@ -332,7 +338,7 @@ class WiredTranscript(Transcript):
     def begins(self) -> None:
         self.wire.ends()
         self.lives += 1
-        self.session = HubSession(self.settings, f"life-{self.lives}")
+        self.session = HubSession(self.settings, Ids(f"life-{self.lives}"))
         self.wire.begins(Watched(self.session, self))
 
     def client(self, address: str, **more: Any) -> Client:

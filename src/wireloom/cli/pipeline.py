@@ -11,7 +11,7 @@ import click
 
 from wireloom.cli.data import captures, data_option, tables
 from wireloom.cli.misuse import MisuseError
-from wireloom.cli.progress import Shown
+from wireloom.cli.progress import ProgressLine
 from wireloom.cli.tables import tables_option
 from wireloom.cli.terminal import Grid, console, line
 
@@ -54,7 +54,7 @@ def run(data: Path, root: str | None, master: str | None, conf: tuple[str, ...])
     from wireloom.pipeline import run as running
 
     folder, store = _captures(data), _store(data, root)
-    with Shown() as shown, started(master, conf, shown) as spark:
+    with ProgressLine() as shown, started(master, conf, shown) as spark:
         ran = running.run(spark, folder, store, told=_told(shown))
     counts = {"frames": f"{ran.frames:,} new", "quarantine": f"{ran.quarantine:,} new"}
     counts |= {name: f"{rows:,} rows" for name, rows in ran.tables.items()}
@@ -71,7 +71,7 @@ def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...
 
     folder, store = _captures(data), _store(data, root)
     asked: list[bool] = []
-    with Shown(every_seconds=MINUTE) as shown:
+    with ProgressLine(every_seconds=MINUTE) as shown:
 
         def stop() -> None:
             asked.append(True)
@@ -91,7 +91,7 @@ def reprocess(data: Path, root: str | None, master: str | None, conf: tuple[str,
     from wireloom.pipeline import run as running
 
     store = _store(data, root)
-    with Shown() as shown, started(master, conf, shown) as spark:
+    with ProgressLine() as shown, started(master, conf, shown) as spark:
         good, bad = running.reprocess(spark, store, told=_told(shown))
     if not good + bad:
         click.echo("All frames were decoded by this version: nothing to do.")
@@ -130,7 +130,7 @@ def compact(data: Path, root: str | None) -> None:
     """Put the tables' small files together."""
     from wireloom.pipeline import upkeep
 
-    with Shown() as shown:
+    with ProgressLine() as shown:
         begun = partial(shown.table, "compact")
         gone = upkeep.compact(_store(data, root), begun=begun)
     _print({name: f"{count:,} files fewer" for name, count in gone.items()})
@@ -144,7 +144,7 @@ def vacuum(data: Path, root: str | None, hours: int) -> None:
     """Delete files that no recent version of a table needs."""
     from wireloom.pipeline import upkeep
 
-    with Shown() as shown:
+    with ProgressLine() as shown:
         begun = partial(shown.table, "vacuum")
         gone = upkeep.vacuum(_store(data, root), hours=hours, begun=begun)
     _print({name: f"{count:,} files deleted" for name, count in gone.items()})
@@ -168,7 +168,7 @@ def _there(folder: Path) -> Path:
     return folder
 
 
-def _told(shown: Shown) -> "Told":
+def _told(shown: ProgressLine) -> "Told":
     """Shows how far a run has got."""
     from wireloom.pipeline.run import Told
 
@@ -194,7 +194,7 @@ class Watched:
         shown: Where that line is.
     """
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: ProgressLine) -> None:
         from wireloom.pipeline.run import Told
 
         self.told = Told(batch=self._batch, table=self._table)

@@ -37,6 +37,7 @@ from wireloom.wire.session import (
     Session,
     Stopping,
     TimerFired,
+    Turn,
 )
 
 INTERNAL_ERROR: Final = 1011
@@ -83,6 +84,7 @@ class Driver:
     ) -> None:
         self._protocol = protocol
         self._session = session
+        self._turn_of_session = Turn(session.ids)
         self._store = store
         self._tap = tap
         self._meters = meters or Meters()
@@ -119,7 +121,8 @@ class Driver:
         """Gives the session back what an earlier life stored."""
         now = time_ns()
         records = self._store.load(self._protocol)
-        restored = self._session.restore(records, now // _NS_PER_MS)
+        restored = self._turn_of_session.begin(now // _NS_PER_MS)
+        self._session.restore(records, self._turn_of_session)
         self._performer.perform([(restored, None, b"")], now)
         self._begin_turn()
 
@@ -292,7 +295,7 @@ class Driver:
         waits.
         """
         handle, came, first = self._session.handle, self._came, self._came_or_went
-        connections = self._connections
+        connections, turn = self._connections, self._turn_of_session
         while first or (came and not self._is_paused):
             event = first.popleft() if first else came.popleft()
             source, raw = None, b""
@@ -303,8 +306,9 @@ class Driver:
                     continue
             elif type(event) is FrameRefused:
                 raw, source = event.head, connections.get(event.line)
+            commands: Sequence[Command] = turn.begin(now_ms)
             try:
-                commands = handle(event, now_ms)
+                handle(event, turn)
             except Exception:
                 commands = self._apology(event)
             yield commands, source, raw

@@ -4,7 +4,7 @@ import errno
 import os
 import secrets
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from ssl import SSLContext
 from typing import Any, Final, TypeVar
@@ -19,13 +19,14 @@ from wireloom.live.links.door import BACKLOG
 from wireloom.live.metrics import Meters
 from wireloom.live.secret_files import SecretFileError
 from wireloom.live.tls import TlsError, server_context
-from wireloom.protocols.cthun.session import BrokerSession
-from wireloom.protocols.cthun.settings import BrokerSettings
+from wireloom.protocols.cthun.broker.session import BrokerSession
+from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.signalhub import addresses
 from wireloom.protocols.signalhub.constants import HUB_ADDRESS
-from wireloom.protocols.signalhub.session import HubSession
-from wireloom.protocols.signalhub.settings import HubSettings
+from wireloom.protocols.signalhub.hub.session import HubSession
+from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.protocols.signalhub.tokens import check_secret
+from wireloom.wire.ids import Ids
 from wireloom.wire.keys import PUBLIC_KEY_SIZE
 from wireloom.wire.session import Session
 
@@ -55,10 +56,10 @@ def session(section: EndpointSection, data: Path, boot: str) -> tuple[Session, L
     made: Session
     if isinstance(section, HubSection):
         hub = hub_settings(section, secret(data))
-        made, largest = HubSession(hub, boot), hub.max_message_size
+        made, largest = HubSession(hub, Ids(boot)), hub.max_message_size
     else:
         broker = broker_settings(section)
-        made, largest = BrokerSession(broker, boot), broker.max_message_size
+        made, largest = BrokerSession(broker, Ids(boot)), broker.max_message_size
     return made, LinkLimits(
         max_frame_size=largest,
         max_connections=section.max_connections,
@@ -182,12 +183,8 @@ def shown(listening: socket.socket, address: Address) -> str:
 
 def add_gauges(meters: Meters, made: Session) -> None:
     """Has a session's own numbers shown, where it has some."""
-    gauges: Callable[[], Mapping[str, float]] | None = getattr(made, "gauges", None)
-    if gauges is not None:
-        meters.session = gauges
-    slow: Mapping[str, int] | None = getattr(made, "slow", None)
-    if slow is not None:
-        meters.session_cut = slow
+    meters.session = made.gauges
+    meters.session_cut = made.slow
 
 
 def _settings(

@@ -22,11 +22,11 @@ from wireloom.wire.session import (
     Admit,
     Close,
     Command,
+    Compose,
     Conclude,
     Deliver,
     Forget,
     Line,
-    Record,
     Send,
     Spread,
     Store,
@@ -222,7 +222,7 @@ class Performer:
             case Admit(line) if line in self.connections:
                 self.connections[line].admit()
                 self._admitted.append(self.connections[line])
-            case Record(raw, peer) if self._tap is not None:
+            case Compose(raw, peer) if self._tap is not None:
                 self._tap.rows.add(Absent(self._protocol, peer), COMPOSED, raw)
             case Deliver(item) if ticket or self.waiting.has_items:
                 self.waiting.add_item(ticket, item)

@@ -1,30 +1,48 @@
-"""What a session is told and what it wants done.
+"""The contract of a session: what it is told, what it wants done, and in which order.
 
-A session is one end of a protocol: a hub, a broker, a node, a client. It is told of events, one
-at a time and with the time of day, and answers with commands. It performs none of them, has no
-clock and no source of chance of its own, so one session runs on sockets, on a simulated network
-and in a test that reads like a transcript.
+A session is one end of a protocol: a hub, a broker, a node, a peer, a client. It is told of one
+event at a time and appends commands to the event's `Turn`. It performs none of them, and has no
+clock and no source of randomness of its own: the turn tells the time and makes ids, and whatever
+else has to be random is an argument of the session's constructor. So one session runs on sockets,
+on a simulated network, and in a test that reads like a transcript.
 
-Commands are performed in their order. What a `Store` or `Forget` writes is on disk before
-any later `Send`, `Spread`, `Close` or `Deliver` of the same answer is performed: what a session
-promises on the wire, it can keep after a crash.
+Order of commands:
 
-A `FrameReceived` or `FrameRefused` is answered with exactly one `Conclude`: every frame has one
-outcome.
+- They are performed in the order in which they were appended.
+- What a `Store` or `Forget` writes is on disk before any later `Send`, `Spread`, `Close` or
+  `Deliver` of the same turn is performed. What a session promises on the wire, it can keep after
+  a crash.
+- The turn of a `FrameReceived` or `FrameRefused` ends with exactly one `Conclude`, its last
+  command; no other turn has one. Every frame has one outcome. Handlers of frames return it, and
+  the session appends it, so that none can be forgotten.
 
-Events and commands are made and forgotten with every frame. They are structs of which the garbage
-collector keeps no list: nothing else is made as fast, and nothing they hold leads back to them.
+Events and commands are made and forgotten with every frame. They are structs that the garbage
+collector does not track: nothing else is made as fast, and nothing they hold leads back to them.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 from msgspec import Struct
 
+from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason
 
 Line = int
 """A connection, by a number that the driver never uses twice."""
+
+
+class Dial(Struct, frozen=True, gc=False):
+    """A connection to a peer is wanted: `Opened` or `DialFailed` answers it.
+
+    While a connection to that address is up or being made, dialling it again changes nothing.
+    """
+
+    link: str
+    """Which of the endpoint's links is to reach it: `tcp`, `udp`."""
+
+    address: str
+    """Where the peer listens, as the link writes addresses: `host:port`."""
 
 
 class Opened(Struct, frozen=True, gc=False):
@@ -39,6 +57,17 @@ class Opened(Struct, frozen=True, gc=False):
 
     token: str | None = None
     """A bearer token that came with the connection."""
+
+    dial: Dial | None = None
+    """The command that this connection answers, if the session asked for it."""
+
+
+class DialFailed(Struct, frozen=True, gc=False):
+    """A peer could not be reached."""
+
+    dial: Dial
+    reason: str
+    """Why, in a few words for people."""
 
 
 class FrameReceived(Struct, frozen=True, gc=False):
@@ -111,6 +140,7 @@ class Stopping(Struct, frozen=True, gc=False):
 
 Event = (
     Opened
+    | DialFailed
     | FrameReceived
     | FrameRefused
     | Alive
@@ -145,7 +175,7 @@ class Spread(Struct, frozen=True, gc=False):
     outcome: Outcome | None = None
 
 
-class Record(Struct, frozen=True, gc=False):
+class Compose(Struct, frozen=True, gc=False):
     """A frame was composed for a peer that is not there: it is captured as `local`, not sent."""
 
     raw: bytes
@@ -165,6 +195,16 @@ class Close(Struct, frozen=True, gc=False):
     line: Line
     code: int
     reason: str = ""
+
+
+class Abandon(Struct, frozen=True, gc=False):
+    """A peer is no longer wanted: an attempt to reach it ends, and so does a connection to it.
+
+    The session hears `Closed` of a connection, and nothing of an attempt.
+    """
+
+    link: str
+    address: str
 
 
 class WakeAt(Struct, frozen=True, gc=False):
@@ -212,16 +252,65 @@ class Conclude(Struct, frozen=True, gc=False):
 UNCONCLUDED: Final = Conclude(Outcome.REJECTED, Reason.INTERNAL)
 """For a frame whose session broke the rule that every frame has an outcome."""
 
-Command = Send | Spread | Record | Admit | Close | WakeAt | Store | Forget | Deliver | Conclude
+Command = (
+    Send
+    | Spread
+    | Compose
+    | Admit
+    | Close
+    | Dial
+    | Abandon
+    | WakeAt
+    | Store
+    | Forget
+    | Deliver
+    | Conclude
+)
+
+
+class Turn:
+    """What one event brings about: handlers get it, read the time, and append commands.
+
+    Whoever runs the session makes one and begins it anew for every event.
+
+    Args:
+        ids: The session's own maker of ids.
+        now_ms: The time.
+    """
+
+    __slots__ = ("commands", "ids", "now_ms")
+
+    def __init__(self, ids: Ids, now_ms: int = 0) -> None:
+        self.ids = ids
+        self.now_ms = now_ms
+        """The time of the event, in ms since 1970."""
+        self.commands: list[Command] = []
+        """What is to be done, in this order."""
+
+    def begin(self, now_ms: int) -> list[Command]:
+        """Begins the turn of the next event; returns the list that its commands go to."""
+        self.now_ms = now_ms
+        self.commands = []
+        return self.commands
 
 
 class Session(Protocol):
     """One end of a protocol."""
 
-    def restore(self, records: Iterable[Store], now_ms: int) -> Sequence[Command]:
+    ids: Ids
+    """What makes the ids of its messages; the constructor got it, and every turn has it."""
+
+    slow: Mapping[str, int]
+    """How often a peer was cut off because it did not read, by its name in the protocol."""
+
+    def gauges(self) -> Mapping[str, float]:
+        """How much of everything there is now, by name."""
+        ...
+
+    def restore(self, records: Iterable[Store], turn: Turn) -> None:
         """Takes up what an earlier life stored, in that order; called once, before any event."""
         ...
 
-    def handle(self, event: Event, now_ms: int) -> Sequence[Command]:
-        """What is to be done about an event."""
+    def handle(self, event: Event, turn: Turn) -> None:
+        """Appends what is to be done about an event."""
         ...

@@ -19,7 +19,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from protocols.cthun.samples import APPLICATION
-from support.commands import singly
+from support.commands import commands_after, commands_at_start, singly
+from wireloom.protocols.cthun.broker.session import BrokerSession
+from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.cthun.codec import decode, encode
 from wireloom.protocols.cthun.constants import BROKER_URI, MessageType
 from wireloom.protocols.cthun.messages import (
@@ -30,21 +32,20 @@ from wireloom.protocols.cthun.messages import (
     Packet,
     TtlExpired,
 )
-from wireloom.protocols.cthun.session import BrokerSession
-from wireloom.protocols.cthun.settings import BrokerSettings
 from wireloom.protocols.cthun.times import millis, text_of
+from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Close,
     Closed,
     Command,
+    Compose,
     Conclude,
     Event,
     Forget,
     FrameReceived,
     FrameRefused,
     Opened,
-    Record,
     Send,
     Store,
     TimerFired,
@@ -152,13 +153,13 @@ class Stage:
         self.lines.clear()
         self.timers.clear()
         self._boots += 1
-        self.session = BrokerSession(self.settings, f"boot {self._boots}")
+        self.session = BrokerSession(self.settings, Ids(f"boot {self._boots}"))
         self.restores()
 
     def restores(self) -> None:
         """The session takes up what was stored."""
         records = [Store(*key, value) for key, value in self.records.items()]
-        self._perform(self.session.restore(records, self.now_ms))
+        self._perform(commands_at_start(self.session, records, self.now_ms))
 
     def opens(self, name: str, *, identity: str | None = None, peer: str = "") -> Line:
         self._count += 1
@@ -213,7 +214,7 @@ class Stage:
 
     def handle(self, event: Event) -> None:
         """Tells the session; holds it to its contract; does what it wants."""
-        commands = singly(self.session.handle(event, self.now_ms))
+        commands = singly(commands_after(self.session, event, self.now_ms))
         self.checks(event, commands)
         self._perform(commands)
 
@@ -223,8 +224,7 @@ class Stage:
         assert len(conclusions) == isinstance(event, FrameReceived | FrameRefused)
         for conclusion in conclusions:
             assert (conclusion.reason is not None) == (conclusion.outcome is Outcome.REJECTED)
-        kinds = [type(command) for command in commands]
-        assert Send not in kinds[: kinds.index(Conclude)] if conclusions else True
+        assert not conclusions or commands[-1] is conclusions[0]
         self.conclusions += conclusions
 
     def concludes(
@@ -260,7 +260,7 @@ class Stage:
                     self.timers[timer] = at_ms
                 case Store(kind, key, value):
                     self.records[kind, key] = value
-                case Record(raw, peer):
+                case Compose(raw, peer):
                     self.recorded.append((peer, decode(raw)))
                 case Forget(kind, key):
                     del self.records[kind, key]

@@ -21,11 +21,12 @@ from typing import Any
 
 import msgspec
 
-from support.commands import singly
+from support.commands import commands_after, commands_at_start, singly
 from wireloom.protocols.signalhub import codec, layout
 from wireloom.protocols.signalhub.envelope import SharedMessage, emitted
-from wireloom.protocols.signalhub.session import HubSession
-from wireloom.protocols.signalhub.settings import HubSettings
+from wireloom.protocols.signalhub.hub.session import HubSession
+from wireloom.protocols.signalhub.hub.settings import HubSettings
+from wireloom.wire.ids import Ids
 from wireloom.wire.session import (
     Close,
     Closed,
@@ -81,9 +82,9 @@ class Transcript:
     def begins(self) -> None:
         """A life begins, with what was stored."""
         self.lives += 1
-        self.session = HubSession(self.settings, f"life-{self.lives}")
+        self.session = HubSession(self.settings, Ids(f"life-{self.lives}"))
         records = [Store(kind, key, value) for (kind, key), value in self.stored.items()]
-        self.performs(self.session.restore(records, self.now_ms))
+        self.performs(commands_at_start(self.session, records, self.now_ms))
 
     def crashes(self, *, after_ms: int = 0) -> None:
         """The hub dies without a word; another one begins later."""
@@ -113,7 +114,7 @@ class Transcript:
 
     def happens(self, event: Event) -> None:
         """Tells the hub of an event and performs what it wants."""
-        commands = self.commands = singly(self.session.handle(event, self.now_ms))
+        commands = self.commands = singly(commands_after(self.session, event, self.now_ms))
         outcomes = [one for one in commands if isinstance(one, Conclude)]
         assert len(outcomes) == isinstance(event, FrameReceived | FrameRefused)
         self.performs(commands)
