@@ -53,7 +53,7 @@ class Bench:
     def ingest(self, captures: Path) -> TableStore:
         """From segments to committed tables."""
         store = TableStore(self._folder / uuid4().hex)
-        query = ingest(self._spark, captures, store, told=lambda _: None)
+        query = ingest(self._spark, captures, store, on_batch=lambda _: None)
         query.await_end()
         return store
 

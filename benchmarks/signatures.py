@@ -96,7 +96,7 @@ class Stage:
         self._folder = folder
         self._store = TableStore(folder)
         print(f"  ingesting {captures.parent.name}", flush=True)
-        ingest(spark, captures, self._store, told=lambda _: None).await_end()
+        ingest(spark, captures, self._store, on_batch=lambda _: None).await_end()
 
     def refine(self) -> None:
         """Each distinct frame once, from stored frames to committed verdicts."""

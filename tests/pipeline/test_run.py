@@ -12,7 +12,8 @@ from support.corpus import counts, cut, fates, generated, rows, same_tables, tru
 from wireloom.lake import Lake
 from wireloom.pipeline import declared
 from wireloom.pipeline.catalogue import all_tables
-from wireloom.pipeline.run import Told, run, watch
+from wireloom.pipeline.progress import Progress
+from wireloom.pipeline.run import run, watch
 from wireloom.pipeline.stages.analyse import recompute
 from wireloom.pipeline.stages.follow import FOLLOWED, follow
 from wireloom.pipeline.stages.ingest import ingest
@@ -65,10 +66,10 @@ def test_ten_slices_in_any_order_give_the_tables_of_one_run(
     for part in parts:
         for path in part:
             shutil.copy(path, arriving)
-        ingest(spark, arriving, store, told=lambda _: None).await_end()
+        ingest(spark, arriving, store, on_batch=lambda _: None).await_end()
         refine(spark, store)
-        if not follow(spark, store, told=lambda *_: None):
-            recompute(spark, store, FOLLOWED, told=lambda *_: None)
+        if not follow(spark, store, on_table=lambda *_: None):
+            recompute(spark, store, FOLLOWED, on_table=lambda *_: None)
     assert declared.last_slice(store) == 9
     run(spark, arriving, store)
     assert fates(tmp_path / "tables") == truth(small)
@@ -79,12 +80,12 @@ def test_watching_gives_the_tables_of_one_run(
     spark: SparkSession, small: Path, whole: Path, tmp_path: Path
 ) -> None:
     done: set[str] = set()
-    told = Told(lambda _: None, lambda _: None, lambda name, _: done.add(name))
+    progress = Progress(lambda _: None, lambda _: None, lambda name, _: done.add(name))
     watch(
         spark,
         small / "captures",
         TableStore(tmp_path / "tables"),
-        told=told,
+        progress=progress,
         stopped=_when(lambda: "traffic" in done, tmp_path / "tables", whole),
     )
     same_tables(whole, tmp_path / "tables")

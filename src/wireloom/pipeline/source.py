@@ -47,7 +47,7 @@ SHARE_ROWS: Final = 20_000
 Offset = dict[str, int]
 
 
-class PassedOver(NamedTuple):
+class SkippedFile(NamedTuple):
     """A file whose frames are not read."""
 
     name: str
@@ -180,7 +180,7 @@ def _opens(segment: Segment) -> bool:
     return any(os.access(path, os.R_OK) for path in either)
 
 
-def passed_over(folder: Path, taken: Offset) -> list[PassedOver]:
+def passed_over(folder: Path, taken: Offset) -> list[SkippedFile]:
     """Files in a folder of captures that are not read; damaged batches are another matter.
 
     Args:
@@ -190,7 +190,7 @@ def passed_over(folder: Path, taken: Offset) -> list[PassedOver]:
     known = list(segments(folder))
     names = {segment.path.name for segment in known}
     found = [
-        PassedOver(path.name, "it is not named like a segment")
+        SkippedFile(path.name, "it is not named like a segment")
         for path in sorted(folder.iterdir())
         if path.name.endswith((SEALED, OPEN)) and path.name not in names
     ]
@@ -198,7 +198,7 @@ def passed_over(folder: Path, taken: Offset) -> list[PassedOver]:
         count, before = len(known_sums(segment)), taken.get(segment.name, 0)
         if count < before:
             detail = f"a segment of this name with {before} batches was read, this one has {count}"
-            found.append(PassedOver(segment.path.name, detail))
+            found.append(SkippedFile(segment.path.name, detail))
     return found
 
 

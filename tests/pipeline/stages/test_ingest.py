@@ -14,7 +14,7 @@ from wireloom.capture.segment import segments
 from wireloom.capture.taken import Taken
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import declared
-from wireloom.pipeline.stages.ingest import Ingested, ingest
+from wireloom.pipeline.stages.ingest import IngestedBatch, ingest
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.upkeep import status
 
@@ -34,18 +34,20 @@ def write(folder: Path, raws: list[bytes]) -> None:
             )
 
 
-def bring(spark: SparkSession, folder: Path) -> list[Ingested]:
-    told: list[Ingested] = []
-    query = ingest(spark, folder / "captures", TableStore(folder / "tables"), told=told.append)
+def bring(spark: SparkSession, folder: Path) -> list[IngestedBatch]:
+    batches: list[IngestedBatch] = []
+    query = ingest(
+        spark, folder / "captures", TableStore(folder / "tables"), on_batch=batches.append
+    )
     query.await_end()
-    return told
+    return batches
 
 
 def test_good_and_refused_frames_go_to_their_tables_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     write(tmp_path / "captures", [bytes.fromhex("792000"), b"nonsense"])
-    assert bring(spark, tmp_path) == [Ingested(0, 1, 1)]
+    assert bring(spark, tmp_path) == [IngestedBatch(0, 1, 1)]
     assert bring(spark, tmp_path) == []
     write(tmp_path / "captures", [bytes.fromhex("792000")])
     assert [one[1:] for one in bring(spark, tmp_path)] == [(1, 0)]
@@ -84,7 +86,7 @@ def test_a_batch_that_was_committed_is_not_stored_again(
     commits = tmp_path / "tables" / "_checkpoints" / "ingest" / "commits"
     for name in ("0", ".0.crc"):  # as if it had been killed just before
         (commits / name).unlink()
-    assert bring(spark, tmp_path) == [Ingested(0, 0, 0)]
+    assert bring(spark, tmp_path) == [IngestedBatch(0, 0, 0)]
     assert TableStore(tmp_path / "tables").read(spark, declared.frames()).count() == 1
 
 

@@ -48,7 +48,7 @@ def test_an_old_versions_mistakes_are_mended(
     )
     assert fates(Path(outdated.root)) == truth(corpus)
     same_tables(tables, Path(outdated.root))
-    assert stage.reprocess(spark, outdated, told=lambda *_: None) == (0, 0)
+    assert stage.reprocess(spark, outdated, on_slice=lambda *_: None) == (0, 0)
 
 
 def test_what_a_crash_left_between_two_tables_is_finished_first(
@@ -64,9 +64,9 @@ def test_what_a_crash_left_between_two_tables_is_finished_first(
     with monkeypatch.context() as patch:
         patch.setattr(DeltaLog, "commit", crash)
         with pytest.raises(KeyboardInterrupt):
-            stage.reprocess(spark, outdated, told=lambda *_: None)
+            stage.reprocess(spark, outdated, on_slice=lambda *_: None)
     assert outdated.log.done("frames", stage.APP) > outdated.log.done("quarantine", stage.APP)
-    stage.reprocess(spark, outdated, told=lambda *_: None)
+    stage.reprocess(spark, outdated, on_slice=lambda *_: None)
     for table in declared.ingested():
         same_rows = (
             outdated.read(spark, table)
@@ -79,5 +79,5 @@ def test_what_a_crash_left_between_two_tables_is_finished_first(
 
 def test_what_this_version_decoded_stays_as_it_is(spark: SparkSession, tables: Path) -> None:
     before = TableStore(tables).log.version("frames")
-    assert stage.reprocess(spark, TableStore(tables), told=lambda *_: None) == (0, 0)
+    assert stage.reprocess(spark, TableStore(tables), on_slice=lambda *_: None) == (0, 0)
     assert TableStore(tables).log.version("frames") == before

@@ -24,7 +24,7 @@ def test_many_files_are_put_together(
     for number in range(3):
         with CaptureWriter(tmp_path / "captures", f"hub-{number}") as writer:
             writer.append(send(10 + number))
-        ingest(spark, tmp_path / "captures", store, told=lambda _: None).await_end()
+        ingest(spark, tmp_path / "captures", store, on_batch=lambda _: None).await_end()
         tidy(store)
         counts.append(len(store.log.files("frames")))
     assert counts == [1, 2, 1]

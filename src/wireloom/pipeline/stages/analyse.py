@@ -104,19 +104,19 @@ def analyse(
     spark: SparkSession,
     store: TableStore,
     *,
-    told: Callable[[str, int], None],
-    begun: TableStarted = silent,
+    on_table: Callable[[str, int], None],
+    on_start: TableStarted = silent,
 ) -> None:
     """Brings every table up to date with what was refined.
 
     Args:
         spark: The session.
         store: The tables.
-        told: Is told of each table and its rows after it is committed.
-        begun: Is told of each table before it is computed.
+        on_table: Is called with each table and its rows after it is committed.
+        on_start: Is called with each table before it is computed.
     """
-    follow(spark, store, told=told)
-    recompute(spark, store, [table for table, _ in TABLES], told=told, begun=begun)
+    follow(spark, store, on_table=on_table)
+    recompute(spark, store, [table for table, _ in TABLES], on_table=on_table, on_start=on_start)
 
 
 def recompute(
@@ -124,8 +124,8 @@ def recompute(
     store: TableStore,
     tables: Sequence[Table],
     *,
-    told: Callable[[str, int], None],
-    begun: TableStarted = silent,
+    on_table: Callable[[str, int], None],
+    on_start: TableStarted = silent,
 ) -> None:
     """Computes those of `tables` that are behind from everything that was refined."""
     upto = refined(store)
@@ -137,7 +137,7 @@ def recompute(
         given_now.seen.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         for place, table in enumerate(behind, start=1):
-            begun(table.name, place, len(behind))
+            on_start(table.name, place, len(behind))
             rows = store.replace(
                 table,
                 dict(TABLES)[table](given_now),
@@ -145,7 +145,7 @@ def recompute(
                 version=upto,
                 also={CHANGED: upto} if table is NODES else None,
             )
-            told(table.name, rows)
+            on_table(table.name, rows)
     finally:
         given_now.seen.unpersist()
 

@@ -107,13 +107,13 @@ MOST_PARTS: Final = 100_000
 """Of so many is known at the most that they are nothing new."""
 
 
-def follow(spark: SparkSession, store: TableStore, *, told: Callable[[str, int], None]) -> bool:
+def follow(spark: SparkSession, store: TableStore, *, on_table: Callable[[str, int], None]) -> bool:
     """Brings the followed tables up to date with a few new rows.
 
     Args:
         spark: The session.
         store: The tables.
-        told: Is told of each table and the rows written after it is committed.
+        on_table: Is called with each table and the rows written after it is committed.
 
     Returns:
         Whether that was possible; otherwise nothing is done.
@@ -144,7 +144,7 @@ def follow(spark: SparkSession, store: TableStore, *, told: Callable[[str, int],
         for table in (MESSAGES, FATES):
             chosen = rows[table].result().filter(pc.field("message_id").isin(touched))
             merge(store, table, Touched("message_id", touched), chosen, app=APP, version=upto)
-            told(table.name, chosen.num_rows)
+            on_table(table.name, chosen.num_rows)
     return True
 
 

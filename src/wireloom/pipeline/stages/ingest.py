@@ -29,7 +29,7 @@ QUERY_ID: Final = "sql.streaming.queryId"
 its batches are never mistaken for an old one's."""
 
 
-class Ingested(NamedTuple):
+class IngestedBatch(NamedTuple):
     """What one micro-batch brought."""
 
     batch: int
@@ -42,7 +42,7 @@ def ingest(
     captures: Path,
     store: TableStore,
     *,
-    told: Callable[[Ingested], None],
+    on_batch: Callable[[IngestedBatch], None],
     continuous: bool = False,
     max_rows: int = DEFAULT_MAX_ROWS,
 ) -> "Ingestion":
@@ -52,7 +52,7 @@ def ingest(
         spark: The session.
         captures: The folder with the segments.
         store: The tables.
-        told: Is told of each micro-batch after it is committed.
+        on_batch: Is called with each micro-batch after it is committed.
         continuous: Go on with what comes, instead of ending with what is there.
         max_rows: Rows a micro-batch takes at the most.
 
@@ -66,7 +66,7 @@ def ingest(
 
     def take(batch: DataFrame, number: int) -> None:
         with turn:
-            told(store_batch(store, batch, number))
+            on_batch(store_batch(store, batch, number))
 
     query = (
         _written(spark, captures, store, max_rows)
@@ -116,13 +116,13 @@ class Ingestion(NamedTuple):
         stopping.join()
 
 
-def store_batch(store: TableStore, files: DataFrame, number: int) -> Ingested:
+def store_batch(store: TableStore, files: DataFrame, number: int) -> IngestedBatch:
     """Has one micro-batch written, and commits it."""
     app = f"ingest {files.sparkSession.sparkContext.getLocalProperty(QUERY_ID)}"
     tables = declared.ingested()
     done = {table.name: store.log.done(table.name, app) for table in tables}
     if min(done.values()) >= number:
-        return Ingested(number, 0, 0)
+        return IngestedBatch(number, 0, 0)
     written = files.collect()
     place = written[0].slice if written else declared.next_slice(store)
     counts = dict.fromkeys(done, 0)
@@ -131,4 +131,4 @@ def store_batch(store: TableStore, files: DataFrame, number: int) -> Ingested:
             paths = [row.path for row in written if row.table == table.name]
             marks = {app: number, declared.SLICE: place}
             counts[table.name] = store.log.commit(table, paths, marks)
-    return Ingested(number, counts["frames"], counts["quarantine"])
+    return IngestedBatch(number, counts["frames"], counts["quarantine"])

@@ -49,14 +49,14 @@ class Slices(NamedTuple):
 
 
 def reprocess(
-    spark: SparkSession, store: TableStore, *, told: Callable[[int, int], None]
+    spark: SparkSession, store: TableStore, *, on_slice: Callable[[int, int], None]
 ) -> tuple[int, int]:
     """Decodes anew what another version decoded.
 
     Args:
         spark: The session.
         store: The tables.
-        told: Is told of the last slice that is done, and of the last that there is.
+        on_slice: Is called with the last slice that is done and the last that there is.
 
     Returns:
         How many frames decode and how many do not, of those that were decoded anew.
@@ -67,7 +67,7 @@ def reprocess(
         for table in declared.ingested():
             counts[table.name] += _commit(spark, store, table, slices, end)
         store.files.remove(f"_stage/{slices.folder}")
-        told(slices.last, end)
+        on_slice(slices.last, end)
     _announce(store)
     return counts[declared.frames().name], counts[declared.quarantine().name]
 
@@ -130,13 +130,13 @@ def _commit(spark: SparkSession, store: TableStore, table: Table, slices: Slices
         _decoded(spark, store, slices).write.mode("overwrite").option(
             "maxRecordsPerFile", MAX_FILE_RECORDS
         ).partitionBy(declared.KIND).parquet(store.files.uri(stage))
-    gone = _within(store, table, slices)
+    outdated = _within(store, table, slices)
     store.files.move(f"{stage}/{declared.KIND}={table.name}", table.name, slices.folder)
     return store.log.commit(
         table,
         store.files.paths(table.name, slices.folder),
         {APP: slices.last, declared.REWRITTEN: end + 1},
-        removed=gone,
+        removed=outdated,
     )
 
 
