@@ -16,10 +16,10 @@ from wireloom.registry import NAMES
 
 REFUSAL: Final = ("reason", "detail", "offset")
 FEW: Final = 200_000
-"""Rows that are cheaper to take to one place than to make a Spark job of."""
+"""Up to so many rows, reading them in this process is cheaper than a Spark job."""
 
 REWRITTEN: Final = "rewritten"
-"""The application that says when frames were decoded anew."""
+"""The application whose version is the slice at which frames were last decoded anew."""
 
 SLICE: Final = "slice"
 """A column of these tables, and the application that counts their slices."""
@@ -28,7 +28,7 @@ MENTIONS: Final = ("message_id", "reply_to")
 """Columns that name a message."""
 
 KIND: Final = "kind"
-"""Says which table a row goes to; no table has it as a column."""
+"""The column that names the table of a row; no table has it."""
 
 MEANINGS: Final = {
     "sighting": "The row's identity: node, `#`, and the frame's sequence number there.",
@@ -135,7 +135,7 @@ def ingested() -> tuple[Table, ...]:
 
 @cache
 def stored(table: Table) -> pa.Schema:
-    """The columns of one of these tables, for workers: Arrow alone knows them there."""
+    """The columns of one of these tables, for workers, which have no Spark session."""
     known = {field.name: field for field in (*schema(), pa.field(SLICE, pa.int64()))}
     return pa.schema([known[column.name] for column in table.columns])
 
@@ -146,13 +146,13 @@ def last_slice(store: TableStore) -> int:
 
 
 def next_slice(store: TableStore) -> int:
-    """The slice to come, or the one that a crash left in some tables and not in others."""
+    """The next slice, or the one that a crash left in some tables and not in others."""
     done = [store.log.done(table.name, SLICE) for table in ingested()]
     return max(done) if min(done) < max(done) else max(done) + 1
 
 
 def rewritten(store: TableStore) -> int:
-    """The slice that stands for the last time frames were decoded anew; -1 if they never were."""
+    """The slice at which frames were last decoded anew; -1 if they never were."""
     return store.log.done(frames().name, REWRITTEN)
 
 
@@ -166,7 +166,7 @@ def decoded(
 
 
 def few(store: TableStore, *, after: int) -> bool:
-    """Whether what came after a slice is little enough to be gathered in one place."""
+    """Whether what came after a slice is few enough rows to be read in this process."""
     if after < 0:
         return False
     return count(store, after=after) <= FEW

@@ -1,8 +1,8 @@
-"""Merging a few rows into a table: they take the place of those that they touch.
+"""Merging a few rows into a table, in place of the rows that they touch.
 
-Files are never changed, only replaced, so a merge costs as much as the files that it touches are
-large. New rows therefore join the small files, until those are large enough to be left alone, and
-a larger file that is touched is written anew in pieces.
+Files are never changed, only replaced, so the cost of a merge is the size of the files that it
+touches. New rows are therefore written together with the small files, until these have grown, and
+a larger file that is touched is rewritten in pieces.
 """
 
 from collections.abc import Iterator
@@ -17,20 +17,20 @@ from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Table
 
 SMALL: Final = 5_000
-"""Files with fewer rows are taken along, so that a table of many merges has few files."""
+"""Files with fewer rows are rewritten with each merge, so that there are few files."""
 
 PIECE: Final = 20_000
-"""Rows of a file, at the most."""
+"""The most rows of a file that is written."""
 
 
 class Touched(NamedTuple):
-    """Which rows go: those that have one of these values in a column."""
+    """Which rows are removed: those with one of these values in a column."""
 
     column: str
     values: pa.Array
 
     def among(self, rows: pa.Table) -> pa.ChunkedArray:
-        """For each row, whether it goes."""
+        """For each row, whether it is removed."""
         return pc.is_in(rows.column(self.column), value_set=self.values)
 
 
@@ -42,13 +42,13 @@ def merge(
     Args:
         store: The tables.
         table: The table.
-        touched: Which rows go.
-        rows: What comes.
+        touched: Which rows are removed.
+        rows: The rows that are added.
         app: Who merges.
         version: Up to where. If it did so before, nothing is done.
 
     Returns:
-        How many rows came.
+        How many rows were added.
     """
     if store.log.done(table.name, app) >= version:
         return 0
@@ -62,8 +62,8 @@ def merge(
         return store.log.commit(table, [], {app: version})
     small = [file for file in store.log.files(table.name) if file.rows < SMALL]
     large = [file for file in hit if file.rows >= SMALL]
-    came = rows.select(table.arrow.names).cast(table.arrow)
-    parts = [pa.concat_tables([came, *_left(store, table, small, touched)])]
+    added = rows.select(table.arrow.names).cast(table.arrow)
+    parts = [pa.concat_tables([added, *_left(store, table, small, touched)])]
     parts += _left(store, table, large, touched)
     paths = [_written(store, table, piece) for part in parts for piece in _pieces(part)]
     store.log.commit(table, paths, {app: version}, removed=[*small, *large])

@@ -1,8 +1,8 @@
 """Ingest's own data source: workers decode captured frames and write them as Parquet.
 
-Each share of a micro-batch becomes one file a table, below the table and not yet part of it. Only
-the files' names come back to be committed, so rows never cross to the JVM. A file whose share
-was done twice, or whose commit never came, belongs to no table and is left for `vacuum`.
+Each share of a micro-batch becomes one file per table. The file lies below the table and is not
+part of it yet: its name is returned to the driver, which commits it. So rows never cross to the
+JVM. A file whose share was processed twice, or that was never committed, is left for `vacuum`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,11 +27,11 @@ from wireloom.pipeline.tables import Table
 STORED: Final = pa.schema([("table", pa.string()), ("path", pa.string()), ("slice", pa.int64())])
 ROW_GROUP: Final = 100_000
 ENOUGH: Final = 10_000
-"""Rows that are written as soon as they are there; fewer wait for more, or for the end."""
+"""So many rows are written at once; fewer are held until there are more, or until the end."""
 
 
 class StoringSource(WireloomSource):
-    """The stream that ingest runs on; `tables` says where they lie."""
+    """The stream that ingest runs on; the option `tables` is the root of the tables."""
 
     @classmethod
     def name(cls) -> str:
@@ -48,7 +48,7 @@ class StoringSource(WireloomSource):
         )
 
     def streamReader(self, schema: StructType) -> "StoringStream":  # noqa: ARG002, N802
-        """All that is there and all that comes."""
+        """Stores the segments that exist, and what is added later."""
         limit = int(self.options["maxRows"])
         return StoringStream(self._folder(), self._partitions(), limit, self.options["tables"])
 
@@ -71,7 +71,7 @@ class StoringStream(WireloomStream):
         self._marked: Offset | None = None
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
-        """How far the next micro-batch goes; all before `start` is stored, and told to be."""
+        """How far the next micro-batch goes; everything before `start` is marked as stored."""
         if start != self._marked:
             with suppress(OSError):  # captures that cannot be written are read all the same
                 mark(self._folder, self._root, start)
@@ -97,7 +97,7 @@ class StoringStream(WireloomStream):
 
 
 class _File:
-    """A file of one table, which begins with the first rows.
+    """A file of one table, created with its first rows.
 
     Args:
         files: The files below the root of the tables.
@@ -117,7 +117,7 @@ class _File:
         self._waiting: list[pa.RecordBatch] = []
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Writes rows, or lets them wait: a file of many small row groups is slow both ways."""
+        """Writes rows, or holds them: many small row groups are slow to write and to read."""
         self._waiting.append(rows)
         if sum(one.num_rows for one in self._waiting) >= ENOUGH:
             self._write()
@@ -142,7 +142,7 @@ class _File:
 def _write(
     files: ParquetFiles, batches: Iterator[pa.RecordBatch], place: int
 ) -> list[tuple[str, str]]:
-    """Writes rows to a file of their table each; gives tables and files."""
+    """Writes the rows of each table to one file; gives tables and files."""
     parts = {table.name: _File(files, table, place) for table in declared.ingested()}
     try:
         for batch in batches:
@@ -164,7 +164,7 @@ def _chosen(batch: pa.RecordBatch, mask: pa.BooleanArray) -> pa.RecordBatch:
 
 
 def _filtered(column: pa.Array, mask: pa.BooleanArray, count: int) -> pa.Array:
-    """The values under a mask; what is all null, as most fields are, is cut and not copied."""
+    """The values under a mask. A column of nulls, as most fields are, is sliced and not copied."""
     if column.null_count == len(column):
         return column.slice(0, count)
     if not pa.types.is_struct(column.type):

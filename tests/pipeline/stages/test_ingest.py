@@ -69,7 +69,7 @@ def test_what_is_stored_is_told_to_be_taken(spark: SparkSession, tmp_path: Path)
     assert segment not in Taken(captures)
     bring(spark, tmp_path)
     assert segment in Taken(captures)
-    assert len(prune(captures, Bounds(max_bytes=0), now=0.0).gone) == 1
+    assert len(prune(captures, Bounds(max_bytes=0), now=0.0).deleted) == 1
     write(captures, [bytes.fromhex("792000")] * 2)
     store = TableStore(tmp_path / "tables")
     assert status(captures, store).behind == 2

@@ -1,4 +1,4 @@
-"""What the transforms of `analyse` work on: all that was ingested and refined so far."""
+"""The input of the transforms of `analyse`: everything that was ingested and refined so far."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -34,7 +34,7 @@ def refined(store: TableStore) -> int:
 
 
 def given(spark: SparkSession, store: TableStore, upto: int) -> Given:
-    """All that there is up to a slice."""
+    """The input up to a slice."""
     frames = declared.decoded(spark, store, upto=upto).drop("raw")
     refused = store.read(spark, declared.quarantine()).where(f"{declared.SLICE} <= {upto}")
     return Given(

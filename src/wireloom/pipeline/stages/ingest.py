@@ -1,8 +1,8 @@
 """Ingest: captured segments to `frames` and `quarantine`, each frame exactly once.
 
-Workers write a micro-batch as Parquet, the rows of each table into files of their own; the driver
-commits the files to each table under the batch's number. What a crash left half done is done
-again and recognised.
+Workers write a micro-batch as Parquet, with files of their own for each table. The driver commits
+the files to each table under the batch's number. After a crash the batch is processed again, and
+tables that have it already are skipped.
 """
 
 from collections.abc import Callable
@@ -22,11 +22,11 @@ from wireloom.pipeline.storing import StoringSource
 POLL_SECONDS: Final = 0.01
 
 TRIGGER: Final = "750 milliseconds"
-"""How often what came is stored: oftener would leave less of the machine to what follows."""
+"""How often new frames are stored: a shorter interval would leave less time for the tables."""
 
 QUERY_ID: Final = "sql.streaming.queryId"
-"""Where Spark says which query a micro-batch belongs to: a new checkpoint is a new query, and
-its batches are never mistaken for an old one's."""
+"""Where Spark keeps the id of a micro-batch's query. A new checkpoint is a new query, so its
+batches are not mistaken for those of the old one."""
 
 
 class IngestedBatch(NamedTuple):
@@ -46,21 +46,21 @@ def ingest(
     continuous: bool = False,
     max_rows: int = DEFAULT_MAX_ROWS,
 ) -> "Ingestion":
-    """Starts to bring what is in `captures` into the tables.
+    """Starts to store what is in `captures` in the tables.
 
     Args:
         spark: The session.
         captures: The folder with the segments.
         store: The tables.
         on_batch: Is called with each micro-batch after it is committed.
-        continuous: Go on with what comes, instead of ending with what is there.
+        continuous: Go on with new frames, instead of ending with those that exist.
         max_rows: Rows a micro-batch takes at the most.
 
     Returns:
-        What goes on now; the caller awaits or stops it.
+        The running query; the caller awaits or stops it.
     """
     trigger = {"processingTime": TRIGGER} if continuous else {"availableNow": True}
-    # While it watches, what comes does not wait behind the tables that are computed meanwhile.
+    # A pool of its own: frames do not wait for the tables that are computed at the same time.
     spark.sparkContext.setLocalProperty("spark.scheduler.pool", "ingest")
     turn = Lock()
 
@@ -80,7 +80,7 @@ def ingest(
 
 
 def _written(spark: SparkSession, captures: Path, store: TableStore, max_rows: int) -> DataFrame:
-    """The files that workers write of what comes, as a stream."""
+    """The names of the files that workers write, as a stream."""
     spark.dataSource.register(StoringSource)
     return (
         spark.readStream.format("wireloom_stored")
@@ -92,14 +92,14 @@ def _written(spark: SparkSession, captures: Path, store: TableStore, max_rows: i
 
 
 class Ingestion(NamedTuple):
-    """Ingest, while it goes on."""
+    """A running ingest."""
 
     query: StreamingQuery
     turn: Lock
-    """Whoever holds it keeps a micro-batch from beginning."""
+    """While it is held, no micro-batch begins."""
 
     def await_end(self) -> None:
-        """Waits until it has done all that there was.
+        """Waits until all frames are stored.
 
         Raises:
             StreamingQueryException: If it failed.
@@ -107,7 +107,7 @@ class Ingestion(NamedTuple):
         self.query.awaitTermination()
 
     def stop(self) -> None:
-        """Ends it between two micro-batches: of one that is cut off Spark complains at length."""
+        """Stops it between two micro-batches: Spark logs long errors for an interrupted one."""
         with self.turn:
             stopping = Thread(target=self.query.stop)
             stopping.start()
@@ -117,7 +117,7 @@ class Ingestion(NamedTuple):
 
 
 def store_batch(store: TableStore, files: DataFrame, number: int) -> IngestedBatch:
-    """Has one micro-batch written, and commits it."""
+    """Has the workers write one micro-batch, and commits it."""
     app = f"ingest {files.sparkSession.sparkContext.getLocalProperty(QUERY_ID)}"
     tables = declared.ingested()
     done = {table.name: store.log.done(table.name, app) for table in tables}

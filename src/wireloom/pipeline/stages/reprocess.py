@@ -1,9 +1,9 @@
 """Reprocess: this version's decoder over the frames that earlier versions decoded.
 
 The bytes of every frame are in the tables, so no capture is needed. Slices are decoded anew one
-after the other, each committed to a table in one transaction that takes its old rows away. A slice
-is staged whole before the first of these commits, and what is staged is committed first
-after a crash: no frame is lost between two tables, and none is in both for good.
+after the other. Each is committed to a table in one transaction that also removes its old rows. A
+slice is staged as a whole before the first of these commits, and after a crash a staged slice is
+committed first: no frame is lost between two tables, and none stays in both.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ _CAPTURED: Final = {
 
 
 class Slices(NamedTuple):
-    """Slices that share files, and so are decoded anew together."""
+    """Slices that share files, and are therefore decoded anew together."""
 
     first: int
     last: int
@@ -73,7 +73,7 @@ def reprocess(
 
 
 def _announce(store: TableStore) -> None:
-    """Makes an empty slice of what was decoded anew: it puts all other tables behind."""
+    """Adds an empty slice, so that all other tables are behind and are computed again."""
     place = declared.rewritten(store)
     for table in declared.ingested():
         if store.log.done(table.name, declared.SLICE) < place:
@@ -81,7 +81,7 @@ def _announce(store: TableStore) -> None:
 
 
 def _staged(store: TableStore) -> list[Slices]:
-    """What a crash left staged and not committed everywhere."""
+    """Slices that were staged before a crash and not committed to all tables."""
     found = []
     for name in store.files.folders("_stage"):
         if name.startswith(_STAGED) and store.files.complete(f"_stage/{name}"):
@@ -91,7 +91,7 @@ def _staged(store: TableStore) -> list[Slices]:
 
 
 def _outdated(store: TableStore, end: int) -> Iterator[Slices]:
-    """Runs of slices that no file straddles, as far as another version decoded them."""
+    """Runs of slices that no file straddles and another version decoded."""
     files = [file for table in declared.ingested() for file in store.log.files(table.name)]
     first = 0
     for last in range(end + 1):
