@@ -1,6 +1,6 @@
 """Keys and signatures behind one face: Ed25519 from libsodium.
 
-Randomness is the caller's: a signing key is made from a seed that is given.
+Randomness is the caller's: a signing key is made from a seed that the caller gives.
 """
 
 from hashlib import sha256

@@ -119,7 +119,7 @@ MAX_BUNDLE_SIZE: Final = BUNDLE_PREFIX_SIZE + MAX_HEADER_SIZE + MAX_PAYLOAD_SIZE
 
 MAX_GROWTH: Final = 32
 """By how much deterministic CBOR can be longer than what came in: two defaults that a sender
-left out, and a score that he wrote as an integer, make 20 bytes."""
+left out, and a score that it wrote as an integer, make 20 bytes."""
 
 SURE_SIZE: Final = MAX_PAYLOAD_SIZE - MAX_GROWTH
 """Up to this size, a message that comes in is never too large to go out again."""
