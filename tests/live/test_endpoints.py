@@ -74,13 +74,16 @@ def test_a_public_key_has_32_bytes(key: str) -> None:
 def test_a_hub_does_not_start_with_a_secret_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="neither"):
         hub_settings(HubSection(auth=Auth()), KNOWN)
-    short, open_ = tmp_path / "short", tmp_path / "open"
+    short, open_, known = tmp_path / "short", tmp_path / "open", tmp_path / "known"
     short.write_text("s3cret")
     open_.write_text("s" * 32)
     open_.chmod(0o666)
+    known.write_text("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI")
+    known.chmod(0o600)
     for path, told in (
         (short, "has 6 bytes, and 32 are needed"),
         (open_, "can be written by others"),
+        (known, "is an asymmetric key"),
         (tmp_path / "missing", "cannot be read"),
     ):
         with pytest.raises(ConfigError, match=f"signalhub.auth.secret_file: .*{told}"):

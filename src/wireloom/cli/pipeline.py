@@ -16,9 +16,9 @@ from wireloom.cli.tables import tables_option
 from wireloom.cli.terminal import Grid, console, line
 
 if TYPE_CHECKING:
-    from wireloom.pipeline.run import Told
-    from wireloom.pipeline.stages.ingest import Ingested
-    from wireloom.pipeline.tables import Store
+    from wireloom.pipeline.progress import Progress
+    from wireloom.pipeline.stages.ingest import IngestedBatch
+    from wireloom.pipeline.store import TableStore
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,10 +55,10 @@ def run(data: Path, root: str | None, master: str | None, conf: tuple[str, ...])
 
     folder, store = _captures(data), _store(data, root)
     with ProgressLine() as shown, started(master, conf, shown) as spark:
-        ran = running.run(spark, folder, store, told=_told(shown))
-    counts = {"frames": f"{ran.frames:,} new", "quarantine": f"{ran.quarantine:,} new"}
-    counts |= {name: f"{rows:,} rows" for name, rows in ran.tables.items()}
-    times = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in ran.seconds.items())
+        result = running.run(spark, folder, store, progress=_progress(shown))
+    counts = {"frames": f"{result.frames:,} new", "quarantine": f"{result.quarantine:,} new"}
+    counts |= {name: f"{rows:,} rows" for name, rows in result.tables.items()}
+    times = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in result.seconds.items())
     _print({**counts, "took": times})
 
 
@@ -79,8 +79,8 @@ def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...
 
         with started(master, conf, shown, on_signal=stop) as spark:
             shown.stage("watching")
-            told = Watched(shown).told
-            running.watch(spark, folder, store, told=told, stopped=lambda: bool(asked))
+            progress = Watched(shown).progress
+            running.watch(spark, folder, store, progress=progress, stopped=lambda: bool(asked))
 
 
 @command.command("reprocess")
@@ -92,7 +92,7 @@ def reprocess(data: Path, root: str | None, master: str | None, conf: tuple[str,
 
     store = _store(data, root)
     with ProgressLine() as shown, started(master, conf, shown) as spark:
-        good, bad = running.reprocess(spark, store, told=_told(shown))
+        good, bad = running.reprocess(spark, store, progress=_progress(shown))
     if not good + bad:
         click.echo("All frames were decoded by this version: nothing to do.")
         return
@@ -131,9 +131,9 @@ def compact(data: Path, root: str | None) -> None:
     from wireloom.pipeline import upkeep
 
     with ProgressLine() as shown:
-        begun = partial(shown.table, "compact")
-        gone = upkeep.compact(_store(data, root), begun=begun)
-    _print({name: f"{count:,} files fewer" for name, count in gone.items()})
+        on_start = partial(shown.table, "compact")
+        removed = upkeep.compact(_store(data, root), on_start=on_start)
+    _print({name: f"{count:,} files fewer" for name, count in removed.items()})
 
 
 @command.command("vacuum")
@@ -145,19 +145,19 @@ def vacuum(data: Path, root: str | None, hours: int) -> None:
     from wireloom.pipeline import upkeep
 
     with ProgressLine() as shown:
-        begun = partial(shown.table, "vacuum")
-        gone = upkeep.vacuum(_store(data, root), hours=hours, begun=begun)
-    _print({name: f"{count:,} files deleted" for name, count in gone.items()})
+        on_start = partial(shown.table, "vacuum")
+        removed = upkeep.vacuum(_store(data, root), hours=hours, on_start=on_start)
+    _print({name: f"{count:,} files deleted" for name, count in removed.items()})
 
 
 def _captures(data: Path) -> Path:
     return _there(captures(data)).absolute()
 
 
-def _store(data: Path, root: str | None) -> "Store":
-    from wireloom.pipeline.tables import Store
+def _store(data: Path, root: str | None) -> "TableStore":
+    from wireloom.pipeline.store import TableStore
 
-    return Store(root or tables(_there(data)).absolute())
+    return TableStore(root or tables(_there(data)).absolute())
 
 
 def _there(folder: Path) -> Path:
@@ -168,21 +168,21 @@ def _there(folder: Path) -> Path:
     return folder
 
 
-def _told(shown: ProgressLine) -> "Told":
+def _progress(shown: ProgressLine) -> "Progress":
     """Shows how far a run has got."""
-    from wireloom.pipeline.run import Told
+    from wireloom.pipeline.progress import Progress
 
     count = 0
 
-    def batch(ingested: "Ingested") -> None:
+    def batch(ingested: "IngestedBatch") -> None:
         nonlocal count
         count += ingested.frames + ingested.quarantine
         shown.say(f"ingest: {count:,} frames")
 
-    return Told(
+    return Progress(
         batch=batch,
         stage=lambda name: shown.stage(STAGES[name]),
-        begun=partial(shown.table, "analyse"),
+        table_started=partial(shown.table, "analyse"),
         slice=lambda done, last: shown.say(f"reprocess, slice {done} of {last}"),
     )
 
@@ -195,15 +195,15 @@ class Watched:
     """
 
     def __init__(self, shown: ProgressLine) -> None:
-        from wireloom.pipeline.run import Told
+        from wireloom.pipeline.progress import Progress
 
-        self.told = Told(batch=self._batch, table=self._table)
+        self.progress = Progress(batch=self._batch, table=self._table)
         self._shown = shown
         self._since = monotonic()
         self._frames = 0
         self._last = ""
 
-    def _batch(self, ingested: "Ingested") -> None:
+    def _batch(self, ingested: "IngestedBatch") -> None:
         self._frames += ingested.frames + ingested.quarantine
         self._say()
 

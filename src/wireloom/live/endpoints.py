@@ -25,6 +25,7 @@ from wireloom.protocols.signalhub import addresses
 from wireloom.protocols.signalhub.constants import HUB_ADDRESS
 from wireloom.protocols.signalhub.hub.session import HubSession
 from wireloom.protocols.signalhub.hub.settings import HubSettings
+from wireloom.protocols.signalhub.tokens import check_secret
 from wireloom.wire.ids import Ids
 from wireloom.wire.keys import PUBLIC_KEY_SIZE
 from wireloom.wire.session import Session
@@ -203,9 +204,11 @@ def _token_secrets(auth: Auth) -> tuple[bytes, ...]:
     if auth.secret_file is None:
         return ()
     try:
-        return (secret_files.shared_secret(Path(auth.secret_file)),)
-    except SecretFileError as error:
+        secret = secret_files.shared_secret(Path(auth.secret_file))
+        check_secret(secret)
+    except (SecretFileError, ValueError) as error:
         raise ConfigError(f"signalhub.auth.secret_file: {error}") from None
+    return (secret,)
 
 
 def _public_key(text: str) -> bytes:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from wireloom.registry import protocol
 from wireloom.wire import content as whole
-from wireloom.wire.batch import Rows
+from wireloom.wire.batch import Selection
 
 HASH_SIZE: Final = 16
 
@@ -23,5 +23,5 @@ def contents(name: str | None, raws: pa.BinaryArray, decoded: pa.RecordBatch) ->
     content = whole if name is None else protocol(name).content
     parts = content.unchanging(raws, decoded)
     digests = b"".join([blake2b(part, digest_size=HASH_SIZE).digest() for part in parts])
-    every = Rows(np.ones(len(raws), np.bool_))
+    every = Selection(np.ones(len(raws), np.bool_))
     return every.fixed(np.frombuffer(digests, f"V{HASH_SIZE}"))

@@ -28,7 +28,7 @@ MAX_CONNECTIONS: Final = 4_096
 """TCP connections followed at once; the one that was quiet for longest gives way."""
 
 
-class Connection:
+class TcpConnection:
     """Both directions of one TCP connection, by who sends."""
 
     def __init__(self, first: TcpSegment) -> None:
@@ -84,7 +84,7 @@ class Traffic:
     def __init__(self, node: str) -> None:
         self._node = node
         self._datagrams = Datagrams()
-        self._connections: dict[frozenset[Endpoint], Connection] = {}
+        self._connections: dict[frozenset[Endpoint], TcpConnection] = {}
 
     def take(self, packets: Iterable[Packet | Refusal]) -> Iterator[Captured | Refusal]:
         """The frames in packets, and what is none."""
@@ -123,11 +123,11 @@ class Traffic:
             else:
                 yield self._captured(packet, segment, protocol, message.data, "tcp")
 
-    def _connection(self, segment: TcpSegment) -> Connection:
+    def _connection(self, segment: TcpSegment) -> TcpConnection:
         key = frozenset((segment.source, segment.target))
         connection = self._connections.pop(key, None)
         if connection is None or connection.is_reopened_by(segment):
-            connection = Connection(segment)
+            connection = TcpConnection(segment)
         self._connections[key] = connection
         if len(self._connections) > MAX_CONNECTIONS:
             del self._connections[next(iter(self._connections))]

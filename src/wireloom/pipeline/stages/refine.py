@@ -19,7 +19,8 @@ from wireloom.pipeline import declared
 from wireloom.pipeline.judging import SHARED_ROWS, Open, judged_by_workers, stored_by_workers
 from wireloom.pipeline.merging import Touched, merge
 from wireloom.pipeline.spark import framed
-from wireloom.pipeline.tables import Column, Store, Table
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.verdicts import CHECKED, SCHEMA, WANTED, judge_batches
 from wireloom.registry import every
 from wireloom.wire.outcome import Auth
@@ -75,10 +76,10 @@ class Key(NamedTuple):
     first_seen: datetime
 
 
-def refine(spark: SparkSession, store: Store) -> None:
+def refine(spark: SparkSession, store: TableStore) -> None:
     """Brings `keys` and `verdicts` up to date with the frames."""
     upto = declared.last_slice(store)
-    start = store.done(VERDICTS.name, APP)
+    start = store.log.done(VERDICTS.name, APP)
     if start >= upto:
         return
     if start < declared.rewritten(store):
@@ -95,7 +96,7 @@ def refine(spark: SparkSession, store: Store) -> None:
         _judge_many(spark, store, _learn(store, found, upto), start, upto)
 
 
-def _refine_few(spark: SparkSession, store: Store, start: int, upto: int) -> None:
+def _refine_few(spark: SparkSession, store: TableStore, start: int, upto: int) -> None:
     """Judges new rows on the spot, unless a key came that older ones wait for."""
     fresh = declared.gathered(store, _FRESH, after=start, upto=upto)
     waiting = _learn(store, _announced_by_few(fresh), upto)
@@ -124,19 +125,19 @@ def _refine_few(spark: SparkSession, store: Store, start: int, upto: int) -> Non
 
 
 def _judge_many(
-    spark: SparkSession, store: Store, waiting: pa.Array, start: int, upto: int
+    spark: SparkSession, store: TableStore, waiting: pa.Array, start: int, upto: int
 ) -> None:
     """Judges, by Spark, contents that have no verdict and those that wait for a key."""
     first = -1 if len(waiting) else start
     is_shared = declared.count(store, after=first) <= SHARED_ROWS
     files = declared.since(store, after=first) if is_shared else []
-    given = [(VERDICTS.name, file) for file in store.files(VERDICTS.name) if start >= 0]
+    given = [(VERDICTS.name, file) for file in store.log.files(VERDICTS.name) if start >= 0]
     open_ = Open(store.root, files, given, start, upto, waiting, _public(store))
     if is_shared and not len(waiting):
-        store.make(VERDICTS.name)
+        store.files.make(VERDICTS.name)
         paths = stored_by_workers(spark, open_, VERDICTS.name)
         mode, also = ("append", {}) if start >= 0 else ("overwrite", {REJUDGED: upto})
-        store.commit(VERDICTS, paths, {APP: upto, **also}, mode=mode)
+        store.log.commit(VERDICTS, paths, {APP: upto, **also}, mode=mode)
         return
     again = f.broadcast(framed(spark, pa.table({"content": waiting})))
     settled = _settled(spark, store, again if len(waiting) else None, start)
@@ -154,7 +155,9 @@ def _judge_many(
         store.append(VERDICTS, judged, app=APP, version=upto)
 
 
-def _settled(spark: SparkSession, store: Store, again: DataFrame | None, start: int) -> DataFrame:
+def _settled(
+    spark: SparkSession, store: TableStore, again: DataFrame | None, start: int
+) -> DataFrame:
     """The verdicts that stand."""
     if start < 0:
         return spark.createDataFrame([], VERDICTS.schema)
@@ -210,11 +213,11 @@ def _own(rows: pa.Table) -> dict[Owner, Key]:
     }
 
 
-def _learn(store: Store, found: dict[Owner, Key], upto: int) -> pa.Array:
+def _learn(store: TableStore, found: dict[Owner, Key], upto: int) -> pa.Array:
     """Keeps the keys that came; gives the contents that waited for one of them."""
     known = _keys(store)
     # After a crash in between, keys may be here already for which nothing was judged yet.
-    learnt = store.done(KEYS.name, APP) >= upto
+    learnt = store.log.done(KEYS.name, APP) >= upto
     came = known.keys() if learnt else found.keys() - known.keys()
     earlier = {
         owner: key
@@ -230,7 +233,7 @@ def _learn(store: Store, found: dict[Owner, Key], upto: int) -> pa.Array:
     return _waiting(store, pa.array([owner.name for owner in came], pa.string()))
 
 
-def _waiting(store: Store, owners: pa.Array) -> pa.Array:
+def _waiting(store: TableStore, owners: pa.Array) -> pa.Array:
     parts = [pa.array([], pa.string())]
     columns = ["content", "signer", "auth"]
     for _, rows in store.holding(VERDICTS, columns, ["signer"], owners):
@@ -242,7 +245,7 @@ def _waiting(store: Store, owners: pa.Array) -> pa.Array:
     return pa.concat_arrays(parts)
 
 
-def _keys(store: Store) -> dict[Owner, Key]:
+def _keys(store: TableStore) -> dict[Owner, Key]:
     return {
         Owner(protocol, owner): Key(public, seen)
         for _, rows in store.scan(KEYS, KEYS.arrow.names)
@@ -252,7 +255,7 @@ def _keys(store: Store) -> dict[Owner, Key]:
     }
 
 
-def _public(store: Store) -> dict[str, bytes]:
+def _public(store: TableStore) -> dict[str, bytes]:
     return {owner.name: bytes.fromhex(key.public) for owner, key in _keys(store).items()}
 
 

@@ -29,10 +29,10 @@ _GREETED: Final = f"direction = 'in' and type in {_GREETINGS}"
 
 
 def parts(rows: pa.Table) -> pa.Table:
-    """The same to `nodes` as some rows of sightings, and few: what does not count is left out."""
+    """A few rows that give the same `nodes` as these sightings: only the columns that count."""
     local = pc.equal(rows.column("direction"), "local")
     greets = pc.is_in(rows.column("type"), value_set=pa.array(_GREETINGS))
-    told = {
+    columns = {
         "protocol": rows.column("protocol"),
         "node": rows.column("node"),
         "direction": rows.column("direction"),
@@ -41,7 +41,7 @@ def parts(rows: pa.Table) -> pa.Table:
         "swarm": rows.column("swarm"),
         "auth": rows.column("auth"),
     }
-    return pa.table(told).group_by(list(told)).aggregate([])
+    return pa.table(columns).group_by(list(columns)).aggregate([])
 
 
 def nodes(sightings: DataFrame) -> DataFrame:

@@ -13,7 +13,7 @@ from wireloom.wire.ids import Ids
 from wireloom.wire.keys import SigningKey
 from wireloom.wire.session import Close, Opened, Send, Stopping, TimerFired
 
-SECRET = b"a secret of the issuer"
+SECRET = b"a secret of the issuer, 32 bytes"
 ISSUER = SigningKey(bytes(range(32)))
 ADA, BOB = "@(a/ada)", "@(b/bob)"
 
@@ -163,7 +163,11 @@ def test_a_token_that_does_not_hold_is_unauthorized(claims: dict[str, Any]) -> N
 
 def test_no_token_and_a_forged_token_are_unauthorized() -> None:
     hub = guarded()
-    for wish in ({}, {"authToken": token(hub, key=b"another secret")}, {"authToken": "x"}):
+    for wish in (
+        {},
+        {"authToken": token(hub, key=b"t" * 32)},
+        {"authToken": "x"},
+    ):
         ada = hub.stranger(ADA)
         ada.connects(**wish)
         ada.hears("hub:unauthorized")
