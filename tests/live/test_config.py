@@ -36,7 +36,7 @@ def loaded(text: str = "", environ: dict[str, str] | None = None, **options: obj
         path = Path("wireloom.toml")
         path.write_text(text)
     keys = {tuple(name.split("_", 1)): value for name, value in options.items()}
-    return load(path, environ or {}, keys)  # type: ignore[arg-type]
+    return load(path, environ or {}, keys)
 
 
 def hub(config: Config) -> HubSection:
@@ -91,8 +91,9 @@ def test_variables_go_over_the_file_and_options_over_both() -> None:
     assert hub(config).origins == ("https://a.example",)
     assert hub(config).limits["max_queued"] == 6
     assert broker(config).listen == "[::]:8142"
-    assert broker(config).tls is not None
-    assert broker(config).tls.key == "other.key"
+    tls = broker(config).tls
+    assert tls is not None
+    assert tls.key == "other.key"
 
 
 @pytest.mark.parametrize(
@@ -230,7 +231,7 @@ def test_any_endpoints_can_be_configured() -> None:
         "WIRELOOM_SWITCHBOARD_TCP_LISTEN": "127.0.0.1:2",
         "WIRELOOM_SWITCHBOARD_LIMITS_MAX_MESSAGE_SIZE": "7",
     }
-    options = {("switchboard", "udp", "max_connections"): 9}
+    options: dict[tuple[str, ...], object] = {("switchboard", "udp", "max_connections"): 9}
     config = load(Path("x.toml"), environ, options, [TCP, SWITCHBOARD])
     assert (config.of(TCP).greeting, config.of(TCP).max_connections) == ("hi", 3)
     both = config.of(SWITCHBOARD)

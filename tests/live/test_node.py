@@ -24,7 +24,7 @@ from live.test_tls import client_context
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live import tap as tapping
 from wireloom.live.config import Config, NodeSection
-from wireloom.live.endpoint import AnyEndpoint
+from wireloom.live.endpoint import AnyEndpoint, EndpointSection
 from wireloom.live.endpoints.cthun import BrokerSection
 from wireloom.live.endpoints.signalhub import Auth, HubSection
 from wireloom.live.errors import ConfigError, NodeError
@@ -262,8 +262,8 @@ def test_certificates_and_tokens(tmp_path: Path) -> None:
 
 def test_endpoints_that_are_off(tmp_path: Path) -> None:
     node = NodeSection(name="n1", data=str(tmp_path), metrics="", stop_seconds=1)
-    sections = {"signalhub": HubSection(listen=""), "cthun": BrokerSection(listen="127.0.0.1:0")}
-    config = Config(node=node, endpoints=sections)
+    hub, broker = HubSection(listen=""), BrokerSection(listen="127.0.0.1:0")
+    config = Config(node=node, endpoints={"signalhub": hub, "cthun": broker})
 
     async def test(running: Running) -> None:
         assert [line.split(" ")[0] for line in running.lines] == ["cthun"]
@@ -347,9 +347,13 @@ def failing(config: Config) -> str:
 
 
 def test_a_node_that_cannot_start_says_why(tmp_path: Path) -> None:
+    off: dict[str, EndpointSection] = {
+        "signalhub": HubSection(listen=""),
+        "cthun": BrokerSection(listen=""),
+    }
+
     def changed(**sections: HubSection | BrokerSection) -> Config:
-        whole = {"signalhub": HubSection(listen=""), "cthun": BrokerSection(listen="")}
-        return Config(node=configured(tmp_path).node, endpoints={**whole, **sections})
+        return Config(node=configured(tmp_path).node, endpoints={**off, **sections})
 
     async def test(running: Running) -> None:
         port = running.hub.split(":")[2].removesuffix("/hub")

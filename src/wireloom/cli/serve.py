@@ -21,7 +21,8 @@ LISTEN: Final = {
 """The keys that say where endpoints listen, and whose they are."""
 
 EXAMPLE: Final = next(iter(LISTEN))
-HELP: Final = f"""Serve {" and ".join(dict.fromkeys(LISTEN.values()))}, and capture every frame.
+*_OTHERS, _LAST = dict.fromkeys(LISTEN.values())
+HELP: Final = f"""Serve {", ".join(_OTHERS)} and {_LAST}, and capture every frame.
 
 Without a configuration all endpoints listen on this machine only, and nobody has to log in.
 An empty ADDRESS turns an endpoint off. Every key of the configuration is also an environment

@@ -145,14 +145,13 @@ def capture_bounds(node: NodeSection) -> Bounds:
 def _shape(endpoints: Sequence[AnyEndpoint]) -> type[Section]:
     """The whole file as a section: its tables, with their defaults."""
     tables = [(endpoint.name, endpoint.section, endpoint.section()) for endpoint in endpoints]
-    return msgspec.defstruct(
+    made = msgspec.defstruct(
         "File",
         [(_NODE, NodeSection, NodeSection()), *tables],
         bases=(Section,),
         frozen=True,
-        kw_only=True,
-        forbid_unknown_fields=True,
     )
+    return cast("type[Section]", made)
 
 
 def _read(path: Path) -> dict[str, Any]:
