@@ -121,6 +121,11 @@ class WireProtocol:
             return None
         return cast("Redaction", self._module("redaction"))
 
+    @property
+    def evidence_module(self) -> str:
+        """The dotted name of its fate rules, which the pipeline imports; there may be none."""
+        return f"wireloom.pipeline.transforms.evidence.{self.name}"
+
     def _module(self, part: str) -> object:
         return import_module(f"wireloom.protocols.{self.name}.{part}")
 
