@@ -8,12 +8,12 @@ from wireloom.capture.record import Direction
 from wireloom.generate.scene import Conversations, Kind, Scene
 from wireloom.generate.swarm import SWARMS, Planned, Role, Swarm
 from wireloom.generate.timeline import MINUTE_US, SECOND_US
-from wireloom.generate.truth import Row, State
+from wireloom.generate.truth import Row
 from wireloom.protocols.uep12.codec import encode
 from wireloom.protocols.uep12.constants import HASH_SIZE, TICKET_SIZE
 from wireloom.protocols.uep12.integrity import expires_ms, is_proof, work
 from wireloom.protocols.uep12.messages import Content, MessageList, PullByHash, PullByTime
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Fate, Outcome, Reason
 
 LINK: Final = "udp"
 FANOUT: Final = 2
@@ -191,7 +191,7 @@ class SwarmConversations(Conversations):
             route = (composer, peer)
             swarm, raw = spread.message.swarm, spread.message.raw
             at = self._hop(swarm, route, raw, at, Outcome.REJECTED, reason=reason)
-            spread.rows[peer].prove(State.REJECTED, at, reason)
+            spread.rows[peer].prove(Fate.REJECTED, at, reason)
 
     def _recover(self, spread: SpreadMessage, peer: str, at: int) -> None:
         """A peer that missed a message pulls it; too late, if its lifetime is over."""
@@ -205,9 +205,9 @@ class SwarmConversations(Conversations):
 
     def _note(self, spread: SpreadMessage, peer: str, outcome: Outcome, at: int) -> None:
         if outcome in (Outcome.ACCEPTED, Outcome.DELIVERED):
-            spread.rows[peer].prove(State.DELIVERED, at)
+            spread.rows[peer].prove(Fate.DELIVERED, at)
         elif outcome is Outcome.EXPIRED:
-            spread.rows[peer].prove(State.EXPIRED, at)
+            spread.rows[peer].prove(Fate.EXPIRED, at)
 
     def _pull_by_time(
         self, swarm: Swarm, route: tuple[str, str], at: int, found: Sequence[SpreadMessage]

@@ -4,10 +4,19 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from wireloom.wire.outcome import Fate
+
 if TYPE_CHECKING:
     from wireloom.lake import Lake  # imports DuckDB
 
-STATES: Final = ("delivered", "expired", "rejected", "cancelled", "in_flight", "lost")
+STATES: Final = (
+    Fate.DELIVERED,
+    Fate.EXPIRED,
+    Fate.REJECTED,
+    Fate.CANCELLED,
+    Fate.IN_FLIGHT,
+    Fate.LOST,
+)
 """In the order in which every page and table has them."""
 
 OUTCOMES: Final = (

@@ -23,20 +23,21 @@ from wireloom.pipeline.stages.given import APP, refined
 from wireloom.pipeline.stages.refine import REJUDGED, VERDICTS
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Table
+from wireloom.pipeline.transforms.evidence import columns
 from wireloom.pipeline.transforms.fates import TABLE as FATES
 from wireloom.pipeline.transforms.fates import fates
 from wireloom.pipeline.transforms.messages import TABLE as MESSAGES
 from wireloom.pipeline.transforms.messages import messages
 from wireloom.pipeline.transforms.nodes import TABLE as NODES
 from wireloom.pipeline.transforms.nodes import joined, nodes, parts
-from wireloom.wire.outcome import Auth
+from wireloom.wire.outcome import Auth, Fate
 
 CHANGED: Final = "changed"
 """Counts the slices up to which a node's part changed."""
 
 FOLLOWED: Final = (NODES, MESSAGES, FATES)
 
-_NEEDED: Final = (
+_COMMON: Final = (
     "sighting",
     "captured_at",
     "node",
@@ -61,24 +62,8 @@ _NEEDED: Final = (
     "hops",
     "reply_to",
     "content",
-    "signalhub.ttl",
-    "signalhub.payload.code",
-    "signalhub.payload.details",
-    "signalhub.payload.message",
-    "signalhub.payload.status",
-    "signalhub.payload.subscriber_count",
-    "signalhub.payload.delivered_count",
-    "signalhub.payload.queued_count",
-    "cthun.data.description",
-    "cthun.data.targets",
-    "dtn.payload.from_uid",
-    "dtn.payload.issued_by_uid",
-    "dtn.payload.reason",
-    "myriadmesh.payload.ack_type",
-    "myriadmesh.payload.error_code",
-    "uep12.ttl_epoch",
 )
-"""What the three transforms look at."""
+"""What the three transforms look at themselves; the fate rules add what they name."""
 
 _FRESH: Final = (
     "protocol",
@@ -104,7 +89,7 @@ _FOR_FEW: Final = {
 than to run."""
 
 MOST_PARTS: Final = 100_000
-"""Of so many is known at the most that they are nothing new."""
+"""How many parts are remembered as nothing new."""
 
 
 def follow(spark: SparkSession, store: TableStore, *, on_table: Callable[[str, int], None]) -> bool:
@@ -127,7 +112,7 @@ def follow(spark: SparkSession, store: TableStore, *, on_table: Callable[[str, i
     fresh = declared.gathered(store, _FRESH, after=start, upto=upto)
     horizon_ms = declared.horizon_ms(store, upto=upto)
     touched = _touched(store, fresh, horizon_ms)
-    related = declared.related(store, _NEEDED, touched, upto=upto)
+    related = declared.related(store, needed(), touched, upto=upto)
     verdicts = _verdicts(store, fresh, related)
     small = _small(spark)
     known = framed(small, pa.concat_tables([NODES.arrow.empty_table(), *_all(store, NODES)]))
@@ -146,6 +131,13 @@ def follow(spark: SparkSession, store: TableStore, *, on_table: Callable[[str, i
             merge(store, table, Touched("message_id", touched), chosen, app=APP, version=upto)
             on_table(table.name, chosen.num_rows)
     return True
+
+
+@cache
+def needed() -> tuple[str, ...]:
+    """The columns that the three transforms look at, fields of a struct by their path."""
+    named = columns(declared.frames().arrow.names)
+    return (*_COMMON, *(name for name in named if name not in _COMMON))
 
 
 def _other_parts(store: TableStore, known: DataFrame, played: pa.Table) -> bool:
@@ -182,8 +174,8 @@ def _touched(store: TableStore, fresh: pa.Table, horizon_ms: int) -> pa.Array:
     ids = [*fresh.column("message_id").chunks, *fresh.column("reply_to").chunks]
     horizon = pa.scalar(horizon_ms * 1000, pa.timestamp("us", "UTC"))
     columns = ["message_id", "state", "deadline"]
-    for _, rows in store.holding(FATES, columns, ["state"], pa.array(["in_flight"])):
-        waits = pc.equal(rows.column("state"), "in_flight")
+    for _, rows in store.holding(FATES, columns, ["state"], pa.array([Fate.IN_FLIGHT.value])):
+        waits = pc.equal(rows.column("state"), Fate.IN_FLIGHT.value)
         overdue = pc.and_kleene(waits, pc.less(rows.column("deadline"), horizon))
         ids += rows.column("message_id").filter(overdue).chunks
     return pc.unique(pa.chunked_array(ids, pa.string())).drop_null()
