@@ -1,19 +1,27 @@
 """Following: a few new rows change what they touch, and nothing is different from a whole run."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from support.letters import ack, connect, send, uuid
 from wireloom.capture.record import Captured
 from wireloom.capture.writer import CaptureWriter
 from wireloom.lake import Lake
+from wireloom.pipeline import declared
 from wireloom.pipeline.stages.analyse import recompute
-from wireloom.pipeline.stages.follow import FOLLOWED, follow
+from wireloom.pipeline.stages.follow import FOLLOWED, follow, needed
 from wireloom.pipeline.stages.ingest import ingest
 from wireloom.pipeline.stages.refine import refine
 from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.transforms.fates import fates
+from wireloom.pipeline.transforms.messages import messages
+from wireloom.pipeline.transforms.nodes import nodes
+from wireloom.registry import NAMES
 
 
 class Bench:
@@ -113,3 +121,40 @@ def test_frames_that_came_meanwhile_are_left_for_the_next_time(bench: Bench) -> 
     refine(bench.spark, bench.store)
     assert follow(bench.spark, bench.store, on_table=lambda *_: None)
     assert bench.states()[uuid(30)] == "delivered"
+
+
+def pruned(schema: pa.Schema, paths: Sequence[str]) -> pa.Schema:
+    """The fields at these paths, and what is around them."""
+    wanted: dict[str, list[str]] = {}
+    for path in paths:
+        name, _, rest = path.partition(".")
+        wanted.setdefault(name, []).extend([rest] if rest else [])
+    fields = [(schema.field(name), rest) for name, rest in wanted.items()]
+    return pa.schema(
+        [
+            pa.field(field.name, pa.struct(list(pruned(pa.schema(field.type), rest))))
+            if rest
+            else field
+            for field, rest in fields
+        ]
+    )
+
+
+def resolves(spark: SparkSession, paths: Sequence[str]) -> bool:
+    """Whether the transforms can be analysed with these columns alone."""
+    columns = pruned(declared.frames().arrow, paths)
+    seen = spark.createDataFrame(columns.append(pa.field("auth", pa.string())).empty_table())
+    try:
+        fates(seen, nodes(seen), 0)
+        messages(seen)
+    except AnalysisException:
+        return False
+    return True
+
+
+def test_following_reads_the_columns_that_the_rules_name_and_no_more(spark: SparkSession) -> None:
+    of_protocols = [path for path in needed() if "." in path]
+    assert {path.partition(".")[0] for path in of_protocols} == set(NAMES)
+    assert resolves(spark, needed())
+    for path in of_protocols:
+        assert not resolves(spark, [one for one in needed() if one != path]), path

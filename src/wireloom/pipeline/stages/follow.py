@@ -23,7 +23,7 @@ from wireloom.pipeline.stages.given import APP, refined
 from wireloom.pipeline.stages.refine import REJUDGED, VERDICTS
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Table
-from wireloom.pipeline.transforms.evidence import columns
+from wireloom.pipeline.transforms import evidence
 from wireloom.pipeline.transforms.fates import TABLE as FATES
 from wireloom.pipeline.transforms.fates import fates
 from wireloom.pipeline.transforms.messages import TABLE as MESSAGES
@@ -136,7 +136,7 @@ def follow(spark: SparkSession, store: TableStore, *, on_table: Callable[[str, i
 @cache
 def needed() -> tuple[str, ...]:
     """The columns that the three transforms look at, fields of a struct by their path."""
-    named = columns(declared.frames().arrow.names)
+    named = evidence.columns(declared.frames().arrow.names)
     return (*_COMMON, *(name for name in named if name not in _COMMON))
 
 

@@ -32,7 +32,7 @@ def _case(value: Callable[[Owed], str]) -> str:
 OWED: Final = _any(lambda one: one.when)
 """Whether a frame is of a message that has a fate."""
 
-_REPORT: Final = _any(lambda one: one.reports and one.reports.when)
+_REPORT: Final = _any(lambda one: one.reports.when if one.reports else None)
 """Whether a frame is a report about such a message."""
 
 _ABOUT: Final = " ".join(

@@ -8,9 +8,7 @@ proves, and who speaks (`voices`; null for a node of which the traffic does not 
 from typing import Final
 
 from wireloom.pipeline.transforms.evidence import rules
-from wireloom.pipeline.transforms.evidence.rows import Claim, Row, Rules, quoted
-
-_NO_TEXT: Final = "cast(null as string)"
+from wireloom.pipeline.transforms.evidence.rows import ENTITLEMENTS, Claim, Row, Rules, quoted
 
 
 def _claim(row: Row) -> str:
@@ -20,9 +18,9 @@ def _claim(row: Row) -> str:
     fields = {
         "about": row.about,
         "proven": quoted(row.proves),
-        "rule": quoted(row.by.rule),
-        "for_destination": row.to or _NO_TEXT,
-        "reason": _NO_TEXT if row.reason is None else row.reason_sql,
+        "rule": quoted(row.by.entitled.name),
+        "for_destination": row.to or "cast(null as string)",
+        "reason": row.reason_sql,
         "evidence_kind": quoted(row.kind),
         "voices": f"cast({row.by.voices.sql} as array<string>)",
     }
@@ -40,27 +38,12 @@ _CASES: Final = " ".join(
     f"when {quoted(name)} then {_first_row(one)}" for name, one in rules().items()
 )
 
-_IS_DESTINATION: Final = (
-    "coalesce(array_contains(voices, destination), false) "
-    "or coalesce(array_contains(voices, sha2(unhex(destination), 256)), false)"
-)
+_WHEN_ENTITLED: Final = " ".join(f"when {quoted(one.name)} then {one.sql}" for one in ENTITLEMENTS)
 ENTITLED: Final = f"""
-    (for_destination is null or for_destination <=> destination) and case rule
-        when 'anyone' then true
-        when 'destination' then {_IS_DESTINATION}
-        when 'addressee' then destination is not null and (voices is null or {_IS_DESTINATION})
-        when 'recipient' then voices is null or cast in ('topic', 'cluster') or {_IS_DESTINATION}
-        when 'hearer' then voices is null or {_IS_DESTINATION}
-            or (destination is null and not coalesce(array_contains(voices, source), false))
-        when 'source' then coalesce(array_contains(voices, source), false) end
+    (for_destination is null or for_destination <=> destination)
+    and case rule {_WHEN_ENTITLED} end
 """
-"""Whether a claim counts for a message and destination, in a row that has both.
-
-A destination may be named by its key or by its hash. A hearer of a broadcast is anyone but its
-sender; who receives for a topic or a cluster is whoever is entitled to. No relay says `delivered`
-or `acked`, so a node that does speaks for the destination unless it is known to be somebody else.
-"""
-
+"""Whether a claim counts for a message and destination, in a row that has both."""
 
 CLAIMS: Final = f"""
 select protocol, about as message_id, proven, rule, for_destination, reason, evidence_kind,

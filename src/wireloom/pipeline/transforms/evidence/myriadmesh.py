@@ -5,6 +5,7 @@ from typing import Final
 from wireloom.pipeline.transforms.evidence.rows import (
     KNOWN_NODE,
     NODE,
+    NODES_REASON,
     ONE,
     Claim,
     Owed,
@@ -109,7 +110,7 @@ RULES: Final = Rules(
             when="outcome = 'rejected'",
             proves=Fate.REJECTED,
             by=destination(KNOWN_NODE),
-            reason="outcome_reason",
+            reason=NODES_REASON,
             words="the outcome `rejected`",
         ),
     ),

@@ -14,6 +14,13 @@ from typing import Final, NamedTuple
 from wireloom.wire.outcome import Fate, Reason
 
 
+class Term(NamedTuple):
+    """A value in SQL, and in words for the docs."""
+
+    sql: str
+    words: str
+
+
 class Voices(NamedTuple):
     """Who speaks in a claim."""
 
@@ -21,52 +28,96 @@ class Voices(NamedTuple):
     """The names that the speaker is known by, an array; null if it may be anyone."""
 
     words: str
+    may_be_anyone: bool = False
 
 
 NODE: Final = Voices(
-    "if(direction = 'in' and coalesce(size(identities), 0) <= 0, null, identities)", "the node"
+    "if(direction = 'in' and coalesce(size(identities), 0) <= 0, null, identities)",
+    "the node",
+    may_be_anyone=True,
 )
 """The node that captured a frame. One that received it and composed nothing may be anyone."""
 
-KNOWN_NODE: Final = Voices("identities", "the node, if it is known who it is")
+KNOWN_NODE: Final = Voices("identities", "the node")
 """The node that captured a frame, by what was composed there."""
 
 
-class Speaker(NamedTuple):
-    """Whose word a claim is, and what the speaker has to be to the message for it to count."""
+class Entitlement(NamedTuple):
+    """What a speaker has to be to a message for its word to count."""
 
-    rule: str
+    name: str
+    sql: str
+    """Over a row with the claim's `voices` and the message's `source`, `destination`, `cast`."""
+
+    words: str
+
+
+_IS_DESTINATION: Final = (
+    "coalesce(array_contains(voices, destination), false) "
+    "or coalesce(array_contains(voices, sha2(unhex(destination), 256)), false)"
+)
+"""A destination may be named by its key or by its hash."""
+
+_ANYONE: Final = Entitlement("anyone", "true", "anyone")
+_SOURCE: Final = Entitlement(
+    "source", "coalesce(array_contains(voices, source), false)", "the sender"
+)
+_DESTINATION: Final = Entitlement("destination", _IS_DESTINATION, "the destination")
+_ADDRESSEE: Final = Entitlement(
+    "addressee",
+    f"destination is not null and (voices is null or {_IS_DESTINATION})",
+    "the destination of a message that names one",
+)
+_RECIPIENT: Final = Entitlement(
+    "recipient",
+    f"voices is null or cast in ('topic', 'cluster') or {_IS_DESTINATION}",
+    "the destination, of a topic or cluster anyone",
+)
+_HEARER: Final = Entitlement(
+    "hearer",
+    f"voices is null or {_IS_DESTINATION} "
+    "or (destination is null and not coalesce(array_contains(voices, source), false))",
+    "the destination, of a broadcast anyone but the sender",
+)
+ENTITLEMENTS: Final = (_ANYONE, _SOURCE, _DESTINATION, _ADDRESSEE, _RECIPIENT, _HEARER)
+"""No relay says `delivered` or `acked`, so a node that does speaks for the destination unless it
+is known to be somebody else. Who receives for a topic or a cluster is whoever is entitled to."""
+
+
+class Speaker(NamedTuple):
+    """Whose word a claim is."""
+
+    entitled: Entitlement
     voices: Voices
 
 
-_NOBODY: Final = Voices("array()", "")
-ANYONE: Final = Speaker("anyone", _NOBODY)
+ANYONE: Final = Speaker(_ANYONE, Voices("array()", "the frame"))
 """The frame itself is enough."""
 
 
 def source(voice: str | Voices) -> Speaker:
-    """Who sent the message."""
-    return Speaker("source", _voices(voice))
+    """Counts if the speaker sent the message."""
+    return Speaker(_SOURCE, _voices(voice))
 
 
 def destination(voice: str | Voices) -> Speaker:
-    """The destination, by its key or by its hash."""
-    return Speaker("destination", _voices(voice))
-
-
-def recipient(voice: str | Voices) -> Speaker:
-    """The destination; whoever is entitled to, for a topic or a cluster."""
-    return Speaker("recipient", _voices(voice))
+    """Counts if the speaker is the destination."""
+    return Speaker(_DESTINATION, _voices(voice))
 
 
 def addressee(voice: str | Voices) -> Speaker:
-    """The destination of a message that has one."""
-    return Speaker("addressee", _voices(voice))
+    """Counts if the message names a destination, and the speaker is it."""
+    return Speaker(_ADDRESSEE, _voices(voice))
+
+
+def recipient(voice: str | Voices) -> Speaker:
+    """Counts if the speaker is the destination, or that is a topic or a cluster."""
+    return Speaker(_RECIPIENT, _voices(voice))
 
 
 def hearer(voice: str | Voices) -> Speaker:
-    """The destination; of a broadcast, anyone but its sender."""
-    return Speaker("hearer", _voices(voice))
+    """Counts if the speaker is the destination, or heard a broadcast that it did not send."""
+    return Speaker(_HEARER, _voices(voice))
 
 
 def _voices(voice: str | Voices) -> Voices:
@@ -88,8 +139,8 @@ class Claim:
     to: str | None = None
     """The column with the destination that it is about; None for all of the message."""
 
-    reason: Reason | str | None = None
-    """Why the message was rejected; a text is SQL."""
+    reason: Reason | Term | None = None
+    """Why the message was rejected."""
 
     kind: str = "wire"
     """`wire` for a message, `witness` for a node's word."""
@@ -101,8 +152,8 @@ class Claim:
     def reason_sql(self) -> str:
         """The reason in SQL."""
         if self.reason is None:
-            return "null"
-        return quoted(self.reason) if isinstance(self.reason, Reason) else self.reason
+            return "cast(null as string)"
+        return self.reason.sql if isinstance(self.reason, Term) else quoted(self.reason)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +174,7 @@ def witness(
     words: str,
     by: Speaker = ANYONE,
     to: str | None = None,
-    reason: Reason | str | None = None,
+    reason: Reason | Term | None = None,
 ) -> Claim:
     """What the node that captured a message says became of it."""
     return Claim(
@@ -145,10 +196,16 @@ TO_SERVER: Final = Silence(
 """Servers speak for themselves, so what comes in there in their name is not believed."""
 
 
-def coded(code: str, reasons: Mapping[str, Reason], *, otherwise: str = "null") -> str:
-    """The reason that a code stands for, in SQL."""
+NODES_REASON: Final = Term("outcome_reason", "the node's")
+
+
+def coded(code: str, reasons: Mapping[str, Reason], *, otherwise: str | None = None) -> Term:
+    """The reason that a code stands for; `otherwise` is SQL for that of other codes."""
     cases = " ".join(f"when {quoted(one)} then {quoted(reason)}" for one, reason in reasons.items())
-    return f"case {code} {cases} else {otherwise} end"
+    words = ", ".join(f"{one} → `{reason}`" for one, reason in reasons.items())
+    if otherwise is None:
+        return Term(f"case {code} {cases} end", words)
+    return Term(f"case {code} {cases} else {otherwise} end", f"{words}, else as the code says")
 
 
 def quoted(text: str) -> str:
@@ -159,13 +216,6 @@ def quoted(text: str) -> str:
 def listed(*texts: str) -> str:
     """Texts for `in (…)`."""
     return ", ".join(quoted(text) for text in texts)
-
-
-class Term(NamedTuple):
-    """A value in SQL, and in words for the docs."""
-
-    sql: str
-    words: str
 
 
 ONE: Final = "array(if(cast in ('broadcast', 'topic'), null, destination))"

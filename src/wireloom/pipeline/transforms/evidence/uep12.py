@@ -2,7 +2,14 @@
 
 from typing import Final
 
-from wireloom.pipeline.transforms.evidence.rows import Owed, Rules, Term, created_plus, witness
+from wireloom.pipeline.transforms.evidence.rows import (
+    NODES_REASON,
+    Owed,
+    Rules,
+    Term,
+    created_plus,
+    witness,
+)
 from wireloom.protocols.uep12.constants import DEFAULT_EPOCH_MS
 from wireloom.wire.outcome import Fate
 
@@ -34,7 +41,7 @@ RULES: Final = Rules(
             when=f"{_CONTENT} and outcome = 'rejected'",
             proves=Fate.REJECTED,
             to="node",
-            reason="outcome_reason",
+            reason=NODES_REASON,
             words="the outcome `rejected`",
         ),
         witness(
