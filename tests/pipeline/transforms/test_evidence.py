@@ -42,8 +42,7 @@ def test_a_module_that_fails_is_not_taken_for_a_missing_one(
 ) -> None:
     tiny.setattr(WireProtocol, "evidence_module", "broken_evidence")
     tiny.syspath_prepend(str(tmp_path))
-    with open(f"{tmp_path}/broken_evidence.py", "w", encoding="utf-8") as file:
-        file.write("import wireloom.nothing_there\n")
+    (tmp_path / "broken_evidence.py").write_text("import wireloom.nothing_there\n")
     with pytest.raises(ModuleNotFoundError, match="nothing_there"):
         evidence.rules()
 

@@ -43,8 +43,7 @@ def test_the_brokers_word_counts_also_when_the_sender_has_gone(spark: SparkSessi
 
 
 def test_what_a_client_says_in_the_brokers_name_does_not_count(spark: SparkSession) -> None:
-    greeting = replace(LETTER, id=uuid(8), type=MessageType.ASSOCIATE_REQUEST.value)
-    frames = [at_broker(Packet(envelope=greeting), 0), at_broker(EXPIRED, 1)]
+    frames = [captured("cthun", SAMPLES_PLACE, 0, "broker-1"), at_broker(EXPIRED, 1)]
     assert claimed(spark, frames) == []
 
 
