@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, from_broker
+from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, from_broker, to_broker
 from support.evidence import all_decided, claimed, decided
 from support.hub_talk import uuid
 from support.nodes import NOW_MS, captured
@@ -12,6 +12,7 @@ from wireloom.capture.record import Captured
 from wireloom.protocols.cthun.codec import encode
 from wireloom.protocols.cthun.constants import MessageType
 from wireloom.protocols.cthun.messages import (
+    AssociateRequest,
     BrokerData,
     DestinationReport,
     ErrorMessage,
@@ -43,7 +44,9 @@ def test_the_brokers_word_counts_also_when_the_sender_has_gone(spark: SparkSessi
 
 
 def test_what_a_client_says_in_the_brokers_name_does_not_count(spark: SparkSession) -> None:
-    frames = [captured("cthun", SAMPLES_PLACE, 0, "broker-1"), at_broker(EXPIRED, 1)]
+    request = to_broker(MessageType.ASSOCIATE_REQUEST.value)
+    joining = Packet(envelope=request, data=AssociateRequest())
+    frames = [at_broker(joining, 0), at_broker(EXPIRED, 1)]
     assert claimed(spark, frames) == []
 
 
