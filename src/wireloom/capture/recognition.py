@@ -14,7 +14,7 @@ from wireloom.protocols.dtn.bundles import is_bundle, is_map
 from wireloom.protocols.myriadmesh import codec as myriadmesh
 from wireloom.protocols.myriadmesh.constants import MAGIC
 from wireloom.protocols.signalhub import codec as signalhub
-from wireloom.protocols.signalhub.layout import is_json, is_msgpack
+from wireloom.protocols.signalhub.spans import is_json, is_msgpack
 from wireloom.protocols.uep12 import codec as uep12
 from wireloom.protocols.uep12.constants import INDICATOR
 from wireloom.wire.errors import WireError

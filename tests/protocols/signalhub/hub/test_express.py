@@ -10,10 +10,13 @@ from support.strategies import JSON_VALUES, values_of
 from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.constants import DeliveryStatus
 from wireloom.protocols.signalhub.envelope import Inner, Topic
-from wireloom.protocols.signalhub.exchange import DeliveryAckPayload, PublishedPayload
 from wireloom.protocols.signalhub.hub.dialects import JSON, Content, written
 from wireloom.protocols.signalhub.hub.express import Express
 from wireloom.protocols.signalhub.messages import DeliveryAck, Published
+from wireloom.protocols.signalhub.payloads import (
+    DeliveryAckPayload,
+    PublishedPayload,
+)
 
 HUB, SOURCE, TARGET = "@(hub/é)", '@(a/"quoted)', "@(b/\\)"
 PREFIX = "00000000-0000-8000-8000-"

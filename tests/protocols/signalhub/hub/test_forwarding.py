@@ -4,7 +4,6 @@ import pytest
 from msgspec import UNSET
 
 from wireloom.protocols.signalhub.envelope import Inner
-from wireloom.protocols.signalhub.exchange import SendMetadata
 from wireloom.protocols.signalhub.hub.desk import Desk
 from wireloom.protocols.signalhub.hub.dialects import JSON, PACKED, written
 from wireloom.protocols.signalhub.hub.forwarding import (
@@ -16,6 +15,9 @@ from wireloom.protocols.signalhub.hub.forwarding import (
     remaining_ms,
 )
 from wireloom.protocols.signalhub.hub.settings import HubSettings
+from wireloom.protocols.signalhub.metadata import (
+    SendMetadata,
+)
 from wireloom.wire.ids import Ids
 
 ID = "00000000-0000-4000-8000-000000000001"

@@ -11,7 +11,6 @@ from wireloom.protocols.signalhub.constants import (
     ErrorCode,
 )
 from wireloom.protocols.signalhub.envelope import Inner
-from wireloom.protocols.signalhub.exchange import DeliveryAckPayload
 from wireloom.protocols.signalhub.hub.desk import Desk
 from wireloom.protocols.signalhub.hub.dialects import Written, written
 from wireloom.protocols.signalhub.hub.directory import Directory, Registration
@@ -27,11 +26,14 @@ from wireloom.protocols.signalhub.hub.forwarding import (
 from wireloom.protocols.signalhub.hub.mailboxes import Mailboxes, Parcel, Report, Reports
 from wireloom.protocols.signalhub.hub.roster import Connection
 from wireloom.protocols.signalhub.integrity import expires_ms
-from wireloom.protocols.signalhub.lifecycle import UnknownActorPayload
 from wireloom.protocols.signalhub.messages import (
     DeliveryAck,
     Send,
     UnknownActor,
+)
+from wireloom.protocols.signalhub.payloads import (
+    DeliveryAckPayload,
+    UnknownActorPayload,
 )
 from wireloom.wire import session
 from wireloom.wire.outcome import Outcome, Reason

@@ -12,17 +12,17 @@ from wireloom.protocols.signalhub.hub.dialects import written
 from wireloom.protocols.signalhub.hub.limits import Bucket, Budget, Meter, Seen
 from wireloom.protocols.signalhub.hub.roster import Connection, Roster, State
 from wireloom.protocols.signalhub.hub.settings import HubSettings
-from wireloom.protocols.signalhub.lifecycle import (
-    ErrorPayload,
-    MessageTooLargePayload,
-    RateLimitedPayload,
-    UnauthorizedPayload,
-)
 from wireloom.protocols.signalhub.messages import (
     Error,
     MessageTooLarge,
     RateLimited,
     Unauthorized,
+)
+from wireloom.protocols.signalhub.payloads import (
+    ErrorPayload,
+    MessageTooLargePayload,
+    RateLimitedPayload,
+    UnauthorizedPayload,
 )
 from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason

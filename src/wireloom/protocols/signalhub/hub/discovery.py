@@ -13,11 +13,6 @@ from wireloom.protocols.signalhub.constants import (
     Detail,
     ErrorCode,
 )
-from wireloom.protocols.signalhub.exchange import (
-    ActorListPayload,
-    RegisteredPayload,
-    RenewedPayload,
-)
 from wireloom.protocols.signalhub.hub.delivery import Delivery
 from wireloom.protocols.signalhub.hub.desk import Desk
 from wireloom.protocols.signalhub.hub.dialects import JSON, exact
@@ -41,6 +36,11 @@ from wireloom.protocols.signalhub.messages import (
     Renew,
     Renewed,
     Unregister,
+)
+from wireloom.protocols.signalhub.payloads import (
+    ActorListPayload,
+    RegisteredPayload,
+    RenewedPayload,
 )
 from wireloom.wire.outcome import Reason
 from wireloom.wire.session import Conclude, WakeAt

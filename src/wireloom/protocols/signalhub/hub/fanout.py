@@ -8,11 +8,6 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from wireloom.protocols.signalhub.constants import QUICK_PAUSE_MS, Detail
-from wireloom.protocols.signalhub.exchange import (
-    BroadcastAckPayload,
-    PublishedPayload,
-    SubscribedPayload,
-)
 from wireloom.protocols.signalhub.hub.desk import Desk
 from wireloom.protocols.signalhub.hub.directory import Directory, Registration
 from wireloom.protocols.signalhub.hub.express import Express
@@ -37,6 +32,11 @@ from wireloom.protocols.signalhub.messages import (
     Subscribe,
     Subscribed,
     Unsubscribe,
+)
+from wireloom.protocols.signalhub.payloads import (
+    BroadcastAckPayload,
+    PublishedPayload,
+    SubscribedPayload,
 )
 from wireloom.wire.session import Conclude, Send
 

@@ -6,7 +6,6 @@ from msgspec import UNSET, UnsetType
 
 from wireloom.protocols.signalhub.constants import HUB_PREFIX, MAX_ADDRESS_SIZE
 from wireloom.protocols.signalhub.envelope import Inner
-from wireloom.protocols.signalhub.exchange import SendMetadata
 from wireloom.protocols.signalhub.hub.desk import Desk
 from wireloom.protocols.signalhub.hub.dialects import (
     JSON,
@@ -15,6 +14,9 @@ from wireloom.protocols.signalhub.hub.dialects import (
     Dialect,
     Letter,
     Written,
+)
+from wireloom.protocols.signalhub.metadata import (
+    SendMetadata,
 )
 
 _BY_TEXT: Final = (PACKED, JSON)

@@ -13,15 +13,22 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from wireloom.protocols.signalhub import codec, lengths
+from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.codec import LIST, SHALLOW_SIZE
 from wireloom.protocols.signalhub.constants import MAX_NAME_SIZE
 from wireloom.protocols.signalhub.envelope import Inner
-from wireloom.protocols.signalhub.exchange import PublishPayload, SendMetadata, SendPayload
+from wireloom.protocols.signalhub.hub import lengths
 from wireloom.protocols.signalhub.hub.dialects import Written
 from wireloom.protocols.signalhub.hub.directory import Directory
 from wireloom.protocols.signalhub.hub.topics import Topics
 from wireloom.protocols.signalhub.messages import Publish, Send
+from wireloom.protocols.signalhub.metadata import (
+    SendMetadata,
+)
+from wireloom.protocols.signalhub.payloads import (
+    PublishPayload,
+    SendPayload,
+)
 from wireloom.wire.fields import UUID_DIGITS, UUID_SHAPE
 from wireloom.wire.message import Message
 

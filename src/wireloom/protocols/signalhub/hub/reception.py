@@ -19,17 +19,6 @@ from wireloom.protocols.signalhub.hub.desk import Desk
 from wireloom.protocols.signalhub.hub.discovery import Discovery
 from wireloom.protocols.signalhub.hub.roster import Connection, State
 from wireloom.protocols.signalhub.hub.topics import Topics
-from wireloom.protocols.signalhub.lifecycle import (
-    ConnectedMetadata,
-    ConnectedPayload,
-    DisconnectPayload,
-    Empty,
-    HeartbeatAckPayload,
-    PausePayload,
-    ServerCapabilities,
-    UnauthorizedPayload,
-    VersionMismatchPayload,
-)
 from wireloom.protocols.signalhub.messages import (
     Connect,
     Connected,
@@ -40,6 +29,19 @@ from wireloom.protocols.signalhub.messages import (
     Resume,
     Unauthorized,
     VersionMismatch,
+)
+from wireloom.protocols.signalhub.metadata import (
+    ConnectedMetadata,
+)
+from wireloom.protocols.signalhub.payloads import (
+    ConnectedPayload,
+    DisconnectPayload,
+    Empty,
+    HeartbeatAckPayload,
+    PausePayload,
+    ServerCapabilities,
+    UnauthorizedPayload,
+    VersionMismatchPayload,
 )
 from wireloom.wire.errors import UnauthenticatedError, UnsupportedVersionError, WireError
 from wireloom.wire.outcome import Reason

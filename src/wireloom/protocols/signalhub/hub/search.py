@@ -19,12 +19,14 @@ from wireloom.protocols.signalhub.constants import (
     SEARCH_STEPS,
     Detail,
 )
-from wireloom.protocols.signalhub.exchange import DiscoveredPayload
 from wireloom.protocols.signalhub.hub.desk import Desk
 from wireloom.protocols.signalhub.hub.directory import Directory, Registration, answered
 from wireloom.protocols.signalhub.hub.limits import Budget
 from wireloom.protocols.signalhub.hub.roster import Connection, State
 from wireloom.protocols.signalhub.messages import Discover, Discovered
+from wireloom.protocols.signalhub.payloads import (
+    DiscoveredPayload,
+)
 from wireloom.wire.session import Conclude, WakeAt
 from wireloom.wire.shares import Shares
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from wireloom.protocols.signalhub import codec, layout
+from wireloom.protocols.signalhub import codec, spans
 from wireloom.protocols.signalhub.constants import (
     MAX_STRANGER_FRAMES,
     MAX_STRANGER_PARTS,
@@ -49,7 +49,6 @@ from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.protocols.signalhub.hub.slices import SLICE_TIMER
 from wireloom.protocols.signalhub.hub.topics import Topics
 from wireloom.protocols.signalhub.integrity import check_fresh
-from wireloom.protocols.signalhub.lifecycle import QueueStatsResponsePayload, UnauthorizedPayload
 from wireloom.protocols.signalhub.messages import (
     TYPES,
     Broadcast,
@@ -68,6 +67,10 @@ from wireloom.protocols.signalhub.messages import (
     Unauthorized,
     Unregister,
     Unsubscribe,
+)
+from wireloom.protocols.signalhub.payloads import (
+    QueueStatsResponsePayload,
+    UnauthorizedPayload,
 )
 from wireloom.protocols.signalhub.record import type_of
 from wireloom.wire import session
@@ -223,7 +226,7 @@ class HubSession:
 
     def _meet(self, connection: Connection, event: FrameReceived) -> Conclude:
         """Takes a frame of a stranger: one that may be a connect, and few of them (R55)."""
-        packed = not event.text and layout.is_msgpack(event.raw)
+        packed = not event.text and spans.is_msgpack(event.raw)
         connection.speak(PACKED if packed else JSON)
         connection.tries += 1
         conclusion = self._doubt(connection, event.raw) or self._read(connection, event.raw)
@@ -236,7 +239,7 @@ class HubSession:
         desk, answers = self._desk, _claimed(_CLAIMED_ID, raw) or _NO_ID
         if len(raw) > MAX_STRANGER_SIZE:
             return desk.too_large(connection, len(raw), answers, limit=MAX_STRANGER_SIZE)
-        if _CONNECT in raw and layout.openings(raw) <= MAX_STRANGER_PARTS:
+        if _CONNECT in raw and spans.openings(raw) <= MAX_STRANGER_PARTS:
             return None
         action = _claimed(_CLAIMED_TYPE, raw) or "connect"
         payload = UnauthorizedPayload(action=action, reason="hub:connect comes first")
@@ -256,7 +259,7 @@ class HubSession:
         if connection is None or connection.state is _ENDED:
             return Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED)
         if connection.state is _OPENED:
-            packed = not event.text and layout.is_msgpack(event.head)
+            packed = not event.text and spans.is_msgpack(event.head)
             connection.speak(PACKED if packed else JSON)
         answers = _claimed(_CLAIMED_ID, event.head) or _NO_ID
         return self._desk.too_large(connection, event.size, answers, limit=event.limit)
@@ -326,7 +329,7 @@ class HubSession:
     def _repeat(self, connection: Connection, answer: bytes) -> Conclude:
         """Answers a message that was done already as it was answered then (R35)."""
         if answer:
-            if layout.is_json(answer) is not connection.text:
+            if spans.is_json(answer) is not connection.text:
                 answer = connection.dialect.write(codec.decode(answer))
             self._desk.out.append(session.Send(connection.line, answer, connection.text))
         return Conclude(Outcome.DUPLICATE, None, connection.address)
