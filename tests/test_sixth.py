@@ -5,15 +5,21 @@ The registry looks for protocols when it is imported, so each test is a process 
 
 import json
 import os
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from signal import SIGTERM
 from textwrap import dedent
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
 SIXTH = Path(__file__).parent / "sixth"
+WIRELOOM = (sys.executable, "-c", "from wireloom.cli.main import main; main()")
 
 
 def printed(script: str, *arguments: str, folder: Path = SIXTH) -> Any:
@@ -24,14 +30,19 @@ def printed(script: str, *arguments: str, folder: Path = SIXTH) -> Any:
 
 
 def ran(script: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
     return subprocess.run(
         [sys.executable, "-c", dedent(script), *arguments],
-        env={**os.environ, "PYTHONPATH": path},
+        env=environment(folder),
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """This process's environment, with `folder` on the path."""
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path}
 
 
 def test_it_comes_after_the_five() -> None:
@@ -127,14 +138,14 @@ def test_it_is_ingested_and_refined(tmp_path: Path) -> None:
         from wireloom.pipeline.spark import session
         from wireloom.pipeline.stages.ingest import ingest
         from wireloom.pipeline.stages.refine import refine
-        from wireloom.pipeline.tables import Store
+        from wireloom.pipeline.store import TableStore
         folder = Path(sys.argv[1])
         with CaptureWriter(folder / "captures", "n") as writer:
             for protocol, raw in (("tiny", b"TINY MSG 7 ada bob hi"), ("uep12", b"\\x79\\x20\\0")):
                 writer.append(Captured(captured_at=1, node="n", protocol=protocol, link="udp",
                                        direction=Direction.IN, raw=raw))
-        spark, store = session(), Store(folder / "tables")
-        ingest(spark, folder / "captures", store, told=lambda told: None).await_end()
+        spark, store = session(), TableStore(folder / "tables")
+        ingest(spark, folder / "captures", store, on_batch=lambda batch: None).await_end()
         refine(spark, store)
         rows = store.read(spark, declared.frames()).orderBy("protocol").toArrow().to_pylist()
         print(json.dumps([[row["protocol"], row["type"], row["tiny"]] for row in rows]))
@@ -143,4 +154,81 @@ def test_it_is_ingested_and_refined(tmp_path: Path) -> None:
     assert printed(script, str(tmp_path)) == [
         ["tiny", "MSG", ada],
         ["uep12", "PULL_BY_HASH", None],
+    ]
+
+
+class Caller:
+    """A client of the switchboard: lines on TCP, each behind its size."""
+
+    def __init__(self, port: int, name: str) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.says(f"ACK 0 {name} switchboard")
+
+    def says(self, text: str) -> None:
+        raw = f"TINY {text}".encode()
+        self._socket.sendall(len(raw).to_bytes(4, "big") + raw)
+
+    def hears(self) -> str:
+        size = int.from_bytes(self._read(4), "big")
+        return self._read(size).decode()
+
+    def _read(self, size: int) -> bytes:
+        found = b""
+        while len(found) < size:
+            found += self._socket.recv(size - len(found))
+        return found
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[int]:
+    """The port of a switchboard that `wireloom serve` runs."""
+    ready = folder / "ready"
+    elsewhere = [f"--{name}-listen=" for name in ("signalhub", "cthun", "metrics")]
+    wish = ["serve", f"--data={folder}", "--tiny-listen=127.0.0.1:0", f"--ready-file={ready}"]
+    command = [*WIRELOOM, *wish, *elsewhere]
+    with subprocess.Popen(command, env=environment(SIXTH)) as server:
+        try:
+            until = monotonic() + 30
+            while not ready.exists():
+                assert server.poll() is None
+                assert monotonic() < until
+                sleep(0.05)
+            (line,) = ready.read_text().splitlines()
+            yield int(line.rpartition(":")[2])
+        finally:
+            server.send_signal(SIGTERM)
+            assert server.wait(20) == 0
+
+
+def wireloom(*words: str) -> str:
+    """What a command of the command line prints."""
+    done = subprocess.run(
+        [*WIRELOOM, *words], env=environment(SIXTH), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.spark
+def test_it_is_served_captured_and_gets_its_fates(tmp_path: Path) -> None:
+    with serving(tmp_path) as port:
+        bob = Caller(port, "bob")
+        ada = Caller(port, "ada")
+        ada.says("MSG 7 ada bob hi")
+        assert bob.hears() == "TINY MSG 7 ada bob hi"
+        bob.says("ACK 7 bob ada")
+        assert ada.hears() == "TINY ACK 7 bob ada"
+        ada.says("MSG 8 ada bob are you there")
+        assert bob.hears() == "TINY MSG 8 ada bob are you there"
+        ada.says("MSG 9 ada eve hello")
+        ada.says("MSG 10 ada bob last")
+        assert bob.hears() == "TINY MSG 10 ada bob last"
+    wireloom("pipeline", "run", "--data", str(tmp_path))
+    query = "SELECT message_id, destination, state, reason FROM fates ORDER BY message_id::int"
+    rows = wireloom("sql", query, "--data", str(tmp_path), "--format", "csv").splitlines()
+    assert rows[1:] == [
+        "7,bob,delivered,",
+        "8,bob,lost,",
+        "9,eve,rejected,unknown_destination",
+        "10,bob,lost,",
     ]

@@ -24,7 +24,9 @@ from wireloom.protocols.myriadmesh.codec import encode as encode_mesh
 from wireloom.protocols.myriadmesh.constants import BROADCAST_ID, CACHE_MS, AckType, ErrorCode
 from wireloom.protocols.signalhub import messages as hub
 from wireloom.protocols.signalhub.constants import ErrorCode as HubCode
-from wireloom.protocols.signalhub.exchange import PublishedPayload
+from wireloom.protocols.signalhub.payloads import (
+    PublishedPayload,
+)
 from wireloom.protocols.uep12 import messages as uep12
 from wireloom.protocols.uep12.integrity import expires_ms as uep12_expires_ms
 from wireloom.protocols.uep12.integrity import msg_hash

@@ -12,23 +12,6 @@ from wireloom.generate.timeline import MINUTE_US, SECOND_US
 from wireloom.generate.truth import Row
 from wireloom.protocols.signalhub.constants import RETRYABLE, DeliveryStatus, ErrorCode
 from wireloom.protocols.signalhub.envelope import Inner, SharedMessage
-from wireloom.protocols.signalhub.exchange import (
-    BroadcastAckPayload,
-    BroadcastMetadata,
-    BroadcastPayload,
-    DeliveryAckPayload,
-    PublishedPayload,
-    PublishPayload,
-    SendMetadata,
-    SendPayload,
-)
-from wireloom.protocols.signalhub.lifecycle import (
-    ErrorPayload,
-    MessageTooLargePayload,
-    RateLimitedPayload,
-    UnauthorizedPayload,
-    UnknownActorPayload,
-)
 from wireloom.protocols.signalhub.messages import (
     Broadcast,
     BroadcastAck,
@@ -41,6 +24,23 @@ from wireloom.protocols.signalhub.messages import (
     Send,
     Unauthorized,
     UnknownActor,
+)
+from wireloom.protocols.signalhub.metadata import (
+    BroadcastMetadata,
+    SendMetadata,
+)
+from wireloom.protocols.signalhub.payloads import (
+    BroadcastAckPayload,
+    BroadcastPayload,
+    DeliveryAckPayload,
+    ErrorPayload,
+    MessageTooLargePayload,
+    PublishedPayload,
+    PublishPayload,
+    RateLimitedPayload,
+    SendPayload,
+    UnauthorizedPayload,
+    UnknownActorPayload,
 )
 from wireloom.wire.outcome import Fate, Outcome, Reason
 

@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from support.commands import commands_after, commands_at_start, singly
-from wireloom.protocols.signalhub import codec, layout
+from wireloom.protocols.signalhub import codec, spans
 from wireloom.protocols.signalhub.envelope import SharedMessage, emitted
 from wireloom.protocols.signalhub.hub.session import HubSession
 from wireloom.protocols.signalhub.hub.settings import HubSettings
@@ -190,7 +190,7 @@ class Client:
 
     def takes(self, command: Send) -> None:
         """A frame comes in: in the client's encoding, complete, and well formed."""
-        assert command.text is layout.is_json(command.raw)
+        assert command.text is spans.is_json(command.raw)
         assert command.text is not self.packed
         message = codec.decode(command.raw)
         assert isinstance(message, SharedMessage)

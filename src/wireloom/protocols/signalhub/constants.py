@@ -101,8 +101,7 @@ MAX_PRIORITY: Final = 2
 """The least urgent of the three priorities; 0 is the most urgent (R15)."""
 
 HEARTBEAT_INTERVAL_MS: Final = 25_000
-HEARTBEAT_ACK_MS: Final = 1_000
-"""Within this time the hub answers a heartbeat."""
+"""Time between two heartbeats of a client."""
 
 DEAD_AFTER_MS: Final = 10_000
 """Without an answer for so long, a client takes its connection for dead."""

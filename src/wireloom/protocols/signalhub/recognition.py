@@ -3,7 +3,7 @@
 from typing import Final
 
 from wireloom.protocols.signalhub.constants import PATH, PORT
-from wireloom.protocols.signalhub.layout import is_json, is_msgpack
+from wireloom.protocols.signalhub.spans import is_json, is_msgpack
 from wireloom.wire.recognition import Recognition
 
 

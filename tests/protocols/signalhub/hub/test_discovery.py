@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from protocols.signalhub.transcript import HUB, Client, Transcript, note
-from wireloom.protocols.signalhub.hub.settings import Rate
 from wireloom.protocols.signalhub.tokens import Claims, create
+from wireloom.wire.rates import Rate
 
 ADA, BOB, CYD = "@(a/ada)", "@(b/bob)", "@(c/cyd)"
 

@@ -9,6 +9,8 @@ MARK: Final = b"TINY "
 PORT: Final = 7717
 PATH: Final = "/tiny"
 MAX_SIZE: Final = 1024
+SWITCHBOARD: Final = "switchboard"
+"""Whom a client says its name to."""
 
 HAS_PROOF: Final = False
 """Whether a frame carries a proof of its own."""

@@ -6,7 +6,8 @@ import pytest
 from protocols.signalhub.documents import frame
 from protocols.signalhub.samples import SAMPLES
 from wireloom.protocols.signalhub import codec
-from wireloom.protocols.signalhub.layout import (
+from wireloom.protocols.signalhub.messages import Application, Send
+from wireloom.protocols.signalhub.spans import (
     is_json,
     is_msgpack,
     offset_of,
@@ -14,7 +15,6 @@ from wireloom.protocols.signalhub.layout import (
     plain_path,
     spans,
 )
-from wireloom.protocols.signalhub.messages import Application, Send
 from wireloom.wire.plain import to_plain
 
 NAMES = [

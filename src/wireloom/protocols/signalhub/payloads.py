@@ -1,6 +1,7 @@
-"""What the messages of discovery and delivery say, in the specification's order.
+"""What the messages say: the payloads of the hub's own types, in the specification's order.
 
-A `…Payload` or `…Metadata` belongs to the one message type whose name it bears.
+A `…Payload` belongs to the one message type whose name it bears. What is said about a message
+stands in `metadata`.
 """
 
 from typing import Annotated, Any
@@ -9,10 +10,10 @@ from msgspec import UNSET, Meta, UnsetType
 
 from wireloom.protocols.signalhub.constants import (
     MAX_PAGE,
-    MAX_PRIORITY,
     MAX_TTL_SECONDS,
     MIN_TTL_SECONDS,
     DeliveryStatus,
+    ErrorCode,
 )
 from wireloom.protocols.signalhub.envelope import (
     ActorRegistration,
@@ -20,6 +21,7 @@ from wireloom.protocols.signalhub.envelope import (
     Count,
     Glob,
     Inner,
+    Names,
     Part,
     Positive,
     SomeNames,
@@ -27,11 +29,71 @@ from wireloom.protocols.signalhub.envelope import (
 )
 from wireloom.wire.fields import Millis
 
+Rate = Annotated[float, Meta(ge=0, extra={"size": "0 or more"})]
 Page = Annotated[int, Meta(ge=1, le=MAX_PAGE, extra={"size": "1 to 100"})]
-Priority = Annotated[int, Meta(ge=0, le=MAX_PRIORITY, extra={"size": "0 to 2"})]
 TtlSeconds = Annotated[
     int, Meta(ge=MIN_TTL_SECONDS, le=MAX_TTL_SECONDS, extra={"size": "60 to 3600 s"})
 ]
+
+
+class Empty(Part, frozen=True, kw_only=True):
+    """An object without fields."""
+
+
+class ServerCapabilities(Part, frozen=True, kw_only=True):
+    """What a hub can do."""
+
+    max_actors_per_instance: Positive
+    """How many actors it registers."""
+
+    supports_backpressure: bool
+    """Whether it sends `hub:pause` and `hub:resume`."""
+
+    supported_content_types: Names
+    """Encodings: `json`, `msgpack`."""
+
+
+class ConnectedPayload(Part, frozen=True, kw_only=True):
+    """The session that a hub opened."""
+
+    session_id: str
+    """The session's name."""
+
+    server_version: str
+    """The version that the hub speaks."""
+
+    max_message_size: Positive
+    """Largest frame in bytes (R8)."""
+
+    heartbeat_interval: Positive
+    """Time between heartbeats in ms."""
+
+    capabilities: ServerCapabilities
+    """What the hub can do."""
+
+
+class HeartbeatPayload(Part, frozen=True, kw_only=True):
+    """The client's clock."""
+
+    timestamp: Millis
+    """Client's time, in ms since 1970."""
+
+
+class HeartbeatAckPayload(Part, frozen=True, kw_only=True):
+    """Both clocks."""
+
+    timestamp: Millis
+    """Client's time, echoed."""
+
+    server_time: Millis
+    """Hub's time, in ms since 1970; the difference is the skew."""
+
+
+class DisconnectPayload(Part, frozen=True, kw_only=True):
+    """Why the connection ends."""
+
+    reason: str | UnsetType = UNSET
+    """One of the usual reasons, or any other text."""
 
 
 class RegisterPayload(Part, frozen=True, kw_only=True):
@@ -48,13 +110,6 @@ class RegisterPayload(Part, frozen=True, kw_only=True):
 
     ttl_seconds: TtlSeconds | UnsetType = UNSET
     """Lifetime of the registration in seconds; 300 if absent (R11)."""
-
-
-class RegisterMetadata(Part, frozen=True, kw_only=True):
-    """How the registration is kept."""
-
-    renew_on_heartbeat: bool | UnsetType = UNSET
-    """Whether each heartbeat renews it."""
 
 
 class RegisteredPayload(Part, frozen=True, kw_only=True):
@@ -156,19 +211,6 @@ class SendPayload(Part, frozen=True, kw_only=True):
     """What the recipient gets."""
 
 
-class SendMetadata(Part, frozen=True, kw_only=True):
-    """How to deliver it."""
-
-    require_ack: bool | UnsetType = UNSET
-    """True demands an acknowledgement, as the pattern `ask` does (R31)."""
-
-    trace_id: str | UnsetType = UNSET
-    """For distributed tracing."""
-
-    priority: Priority | UnsetType = UNSET
-    """0 (most urgent) to 2 (least)."""
-
-
 class DeliveryAckPayload(Part, frozen=True, kw_only=True):
     """What became of a send."""
 
@@ -190,13 +232,6 @@ class BroadcastPayload(Part, frozen=True, kw_only=True):
 
     exclude_self: bool | UnsetType = UNSET
     """Whether the sender is left out."""
-
-
-class BroadcastMetadata(Part, frozen=True, kw_only=True):
-    """Who gets it."""
-
-    target_capability: str | UnsetType = UNSET
-    """Only actors with this capability."""
 
 
 class BroadcastAckPayload(Part, frozen=True, kw_only=True):
@@ -260,3 +295,95 @@ class UnsubscribePayload(Part, frozen=True, kw_only=True):
 
     subscription_id: str
     """Its name (R13)."""
+
+
+class PausePayload(Part, frozen=True, kw_only=True):
+    """Why to pause."""
+
+    reason: str
+    """Such as `outbound_queue_full`."""
+
+
+class QueueStatsResponsePayload(Part, frozen=True, kw_only=True):
+    """The hub's queue."""
+
+    queue_depth: Count
+    """Messages in it."""
+
+    processing_rate: Rate
+    """Messages that leave it each second."""
+
+    pause_threshold: Count
+    """Above so many the hub sends `hub:pause`."""
+
+    resume_threshold: Count
+    """Below so many it sends `hub:resume`."""
+
+
+class ErrorPayload(Part, frozen=True, kw_only=True):
+    """What went wrong."""
+
+    code: ErrorCode
+    """The kind of fault."""
+
+    message: str
+    """The fault in words."""
+
+    details: Any = UNSET
+    """More about it, free."""
+
+    retryable: bool
+    """Whether the same request may succeed later."""
+
+
+class UnknownActorPayload(Part, frozen=True, kw_only=True):
+    """Who is not registered."""
+
+    actor_address: Address
+    """The address that was asked for."""
+
+    message: str
+    """The fault in words."""
+
+
+class UnauthorizedPayload(Part, frozen=True, kw_only=True):
+    """What is not permitted."""
+
+    action: str
+    """What was tried."""
+
+    reason: str
+    """Why it is refused."""
+
+
+class RateLimitedPayload(Part, frozen=True, kw_only=True):
+    """How long to wait."""
+
+    retry_after: Count
+    """Milliseconds."""
+
+
+class VersionMismatchPayload(Part, frozen=True, kw_only=True):
+    """Which versions do not fit."""
+
+    client_version: str
+    """What the client speaks."""
+
+    server_version: str
+    """What the hub speaks."""
+
+    supported_versions: Names
+    """All that the hub speaks."""
+
+    message: str
+    """What to do about it."""
+
+
+class MessageTooLargePayload(Part, frozen=True, kw_only=True):
+    """By how much a frame is too large."""
+
+    message_size: Count
+    """Its size in bytes."""
+
+    max_size: Count
+    """The largest allowed, in bytes."""

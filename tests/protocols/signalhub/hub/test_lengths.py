@@ -7,7 +7,8 @@ import pytest
 from protocols.signalhub.samples import SAMPLES
 from protocols.signalhub.transcript import Transcript, note
 from support.cases import vectors
-from wireloom.protocols.signalhub import codec, lengths
+from wireloom.protocols.signalhub import codec
+from wireloom.protocols.signalhub.hub import lengths
 
 ADA, BOB = "@(a/ada)", "@(b/bob)"
 LONG = "x" * 257

@@ -14,7 +14,7 @@ from wireloom.protocols.signalhub.constants import (
     MAX_CAPABILITIES,
     MAX_NAME_SIZE,
 )
-from wireloom.protocols.signalhub.hub.dialects import JSON
+from wireloom.protocols.signalhub.hub.encodings import JSON
 from wireloom.protocols.signalhub.messages import (
     Broadcast,
     Connect,

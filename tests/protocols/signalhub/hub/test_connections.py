@@ -4,65 +4,96 @@ from collections.abc import Callable
 
 import pytest
 
-from protocols.signalhub.transcript import HUB, Client, Transcript, note
-from wireloom.protocols.signalhub.hub.dialects import PACKED, written
-from wireloom.protocols.signalhub.hub.roster import Actor, Connection, Roster, State
+from protocols.signalhub import transcript
+from protocols.signalhub.transcript import HUB, Transcript, note
+from wireloom.protocols.signalhub.hub.connections import (
+    TRANSITIONS,
+    Actor,
+    Client,
+    Clients,
+    Input,
+    State,
+)
+from wireloom.protocols.signalhub.hub.encodings import PACKED, wire_text
 from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.wire.session import Opened
+from wireloom.wire.states import StateError
 
 SETTINGS = HubSettings(secret=b"s" * 16)
 
 
 def test_a_connection_belongs_to_nobody_until_it_is_attached() -> None:
-    roster = Roster(SETTINGS)
-    connection = Connection(Opened(7, "peer"), SETTINGS, "conn-7", 1)
-    assert (connection.state, connection.address) == (State.OPENED, "@(line/7)")
-    assert connection.accepted.peer is None
-    connection.speak(PACKED)
-    actor = roster.attach(connection, "@(a)")
-    assert actor is roster.actor("@(a)")
-    assert actor.connection is connection
-    assert (connection.state, connection.address) == (State.CONNECTED, "@(a)")
-    assert connection.to == PACKED.write("@(a)")
-    assert connection.accepted.peer == connection.forwarded.peer == "@(a)"
+    clients = Clients(SETTINGS)
+    client = Client(Opened(7, "peer"), SETTINGS, "conn-7", 1)
+    assert (client.state, client.address) == (State.OPENED, "@(line/7)")
+    assert client.accepted.peer is None
+    client.speak(PACKED)
+    actor = clients.attach(client, "@(a)")
+    assert actor is clients.actor("@(a)")
+    assert actor.client is client
+    assert (client.state, client.address) == (State.CONNECTED, "@(a)")
+    assert client.to == PACKED.write("@(a)")
+    assert client.accepted.peer == client.forwarded.peer == "@(a)"
+
+
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("step", Input)
+def test_a_connection_takes_the_steps_of_the_table_and_no_other(state: State, step: Input) -> None:
+    client = Client(Opened(7, "peer"), SETTINGS, "conn-7", 1)
+    client.state = state
+    if step in TRANSITIONS[state]:
+        client.advance(step)
+        assert client.state is TRANSITIONS[state][step]
+    else:
+        with pytest.raises(StateError, match=f"{step.name} in state {state.name}"):
+            client.advance(step)
+
+
+def test_a_client_is_known_while_it_is_connected_paused_or_not() -> None:
+    client = Client(Opened(7, "peer"), SETTINGS, "conn-7", 1)
+    known = [client.is_known]
+    for step in (Input.RECV_CONNECT, Input.SEND_PAUSE, Input.SEND_RESUME, Input.SEND_CLOSE):
+        client.advance(step)
+        known.append(client.is_known)
+    assert known == [False, True, True, True, False]
 
 
 def test_only_an_actor_without_anything_is_released() -> None:
-    roster = Roster(SETTINGS)
-    actor = roster.actor("@(a)")
-    actor.enlist("@(a)", written("@(a)"))
-    roster.release(actor)
-    assert roster.actors == {"@(a)": actor}
+    clients = Clients(SETTINGS)
+    actor = clients.actor("@(a)")
+    actor.enlist("@(a)", wire_text("@(a)"))
+    clients.release(actor)
+    assert clients.actors == {"@(a)": actor}
     actor.strike("@(a)")
     actor.subscriptions["s"] = "t"
     assert not actor.is_idle
     actor.subscriptions.clear()
-    roster.release(actor)
-    roster.release(actor)
-    assert roster.actors == {}
+    clients.release(actor)
+    clients.release(actor)
+    assert clients.actors == {}
 
 
 def test_releasing_someone_who_was_replaced_harms_nobody() -> None:
-    roster = Roster(SETTINGS)
-    roster.release(Actor("@(a)"))
-    assert roster.actors == {}
+    clients = Clients(SETTINGS)
+    clients.release(Actor("@(a)"))
+    assert clients.actors == {}
 
 
 def test_an_actor_keeps_its_own_name_whatever_it_registers() -> None:
     actor = Actor("@(a)")
     for address in ("@(a)", "@(b)"):
-        actor.enlist(address, written(address))
-    assert actor.names == {one: written(one) for one in ("@(a)", "@(b)")}
+        actor.enlist(address, wire_text(address))
+    assert actor.names == {one: wire_text(one) for one in ("@(a)", "@(b)")}
     for address in ("@(a)", "@(b)"):
         actor.strike(address)
-    assert (actor.names, actor.registrations) == ({"@(a)": written("@(a)")}, set())
+    assert (actor.names, actor.registrations) == ({"@(a)": wire_text("@(a)")}, set())
 
 
 BOB, LINE, OWN = "@(b/bob)", "@(x/line)", "@(x/a)"
 both = pytest.mark.parametrize("packed", [False, True])
 
 
-def named(*, packed: bool = False) -> tuple[Transcript, Client, Client]:
+def named(*, packed: bool = False) -> tuple[Transcript, transcript.Client, transcript.Client]:
     """A hub, a client that has registered another address than its own, and a registered one."""
     hub = Transcript(silence_ms=10_000_000)
     ada, bob = hub.client(LINE, packed=packed), hub.client(BOB)
@@ -117,18 +148,20 @@ def test_a_broadcast_leaves_out_the_name_that_speaks_or_all_of_the_client() -> N
     bob.hears("chat:line", **{"from": LINE})
 
 
-def _taken(hub: Transcript, ada: Client) -> None:
+def _taken(hub: Transcript, ada: transcript.Client) -> None:
     hub.client("@(z/thief)").registers(OWN)
     del ada
 
 
-def _left(hub: Transcript, ada: Client) -> None:
+def _left(hub: Transcript, ada: transcript.Client) -> None:
     ada.says("hub:unregister", {"actorAddress": OWN})
     del hub
 
 
 @pytest.mark.parametrize("end", [_taken, _left])
-def test_a_name_ends_with_its_registration(end: Callable[[Transcript, Client], None]) -> None:
+def test_a_name_ends_with_its_registration(
+    end: Callable[[Transcript, transcript.Client], None],
+) -> None:
     hub, ada, bob = named()
     end(hub, ada)
     asked = ada.sends_to(BOB, **{"from": OWN})
