@@ -21,7 +21,7 @@ def test_a_claim_names_its_frame_its_kind_and_who_speaks(spark: SparkSession) ->
         captured("myriadmesh", frame(2, BOB, ANN, TEXT), 5, ANN, outcome=Outcome.DELIVERED),
         ack(11, 10, at=10),
     ]
-    told, word = claimed(spark, frames)
+    word, told = claimed(spark, frames)
     assert (told.message_id, told.evidence_kind, told.evidence_frame) == (
         mesh_id(2),
         "witness",

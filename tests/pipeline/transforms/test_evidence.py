@@ -1,6 +1,7 @@
 """The rules of each protocol are found, and the columns that they name."""
 
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -38,12 +39,11 @@ def test_a_protocol_without_rules_has_no_fates(tiny: pytest.MonkeyPatch) -> None
 
 
 def test_a_module_that_fails_is_not_taken_for_a_missing_one(
-    tiny: pytest.MonkeyPatch, tmp_path: object
+    tiny: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     tiny.setattr(WireProtocol, "evidence_module", "broken_evidence")
     tiny.syspath_prepend(str(tmp_path))
-    with open(f"{tmp_path}/broken_evidence.py", "w", encoding="utf-8") as file:
-        file.write("import wireloom.nothing_there\n")
+    (tmp_path / "broken_evidence.py").write_text("import wireloom.nothing_there\n")
     with pytest.raises(ModuleNotFoundError, match="nothing_there"):
         evidence.rules()
 

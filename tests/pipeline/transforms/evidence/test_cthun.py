@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, from_broker
+from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, from_broker, to_broker
 from support.evidence import all_decided, claimed, decided
 from support.hub_talk import uuid
 from support.nodes import NOW_MS, captured
@@ -43,8 +43,8 @@ def test_the_brokers_word_counts_also_when_the_sender_has_gone(spark: SparkSessi
 
 
 def test_what_a_client_says_in_the_brokers_name_does_not_count(spark: SparkSession) -> None:
-    greeting = replace(LETTER, id=uuid(8), type=MessageType.ASSOCIATE_REQUEST.value)
-    frames = [at_broker(Packet(envelope=greeting), 0), at_broker(EXPIRED, 1)]
+    greeting = Packet(envelope=to_broker(MessageType.ASSOCIATE_REQUEST.value))
+    frames = [at_broker(greeting, 0), at_broker(EXPIRED, 1)]
     assert claimed(spark, frames) == []
 
 

@@ -1,20 +1,20 @@
 """What acknowledgements, cancellations and outcomes prove about a bundle."""
 
 import pytest
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from support.evidence import claimed, decided
 from support.nodes import ANN, CID, DAN, NOW_MS, Node, bundle, bundle_id, captured, carried
+from wireloom.protocols.dtn.codec import decode, encode
 from wireloom.protocols.dtn.constants import CancelReason, Destination
 from wireloom.protocols.dtn.integrity import sign
-from wireloom.protocols.dtn.messages import ControlMessage, DeliveryAck, DeliveryCancel
-from wireloom.wire.keys import SigningKey
+from wireloom.protocols.dtn.messages import Bundle, ControlMessage, DeliveryAck, DeliveryCancel
 from wireloom.wire.outcome import Outcome
 
 LETTER = bundle(ANN, b"letter", (Destination.USER, CID.uid))
 ID = bundle_id(LETTER)
 SENT = captured("dtn", carried(LETTER), 0, ANN, "local")
-STRANGER = Node("eve", SigningKey(bytes([9]) * 32))
 
 
 def carrying(message: ControlMessage, by: Node) -> bytes:
@@ -42,6 +42,12 @@ def cancel(reason: CancelReason, by: Node) -> bytes:
     return carrying(said, by)
 
 
+def unsigned(raw: bytes) -> bytes:
+    made = decode(raw)
+    assert isinstance(made, Bundle)
+    return encode(replace(made, signature=bytes(64)))
+
+
 @pytest.mark.parametrize(
     ("proof", "state"),
     [
@@ -64,8 +70,8 @@ def test_only_those_who_are_entitled_to_prove(
 
 def test_what_is_not_verified_proves_nothing_whatever_its_outcome(spark: SparkSession) -> None:
     frames = [
-        captured("dtn", proof, 90, "relay", outcome=Outcome.DELIVERED)
-        for proof in (receipt(STRANGER), cancel(CancelReason.RECALLED, STRANGER))
+        captured("dtn", unsigned(proof), 90, "relay", outcome=Outcome.DELIVERED)
+        for proof in (receipt(CID), cancel(CancelReason.RECALLED, ANN))
     ]
     assert claimed(spark, frames) == []
 

@@ -49,9 +49,7 @@ def test_acks(spark: SparkSession, proof: bytes, state: str, reason: str | None)
 def test_error_codes_become_reasons(spark: SparkSession) -> None:
     frames = []
     for code in ErrorCode:
-        said = Error(
-            error_code=code, original_message_id=(1).to_bytes(16, "big"), error_message="no"
-        )
+        said = Error(error_code=code, original_message_id=(1).to_bytes(16, "big"))
         frames.append(captured("myriadmesh", frame(2 + code, BOB, ANN, said), code, "relay"))
     assert [row.reason for row in claimed(spark, frames)] == [
         "bad_signature",
@@ -100,7 +98,7 @@ def test_a_node_speaks_for_itself(
     [
         ({}, 30),
         ({"link": "lora-1"}, 300),
-        ({"link": "lora-1", "outcome": Outcome.QUEUED}, 5 * 24 * 3600),
+        ({"link": "lora-1", "outcome": Outcome.QUEUED}, 3 * 24 * 3600),
     ],
 )
 def test_deadlines(spark: SparkSession, more: dict[str, str], seconds: int) -> None:
