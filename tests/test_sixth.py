@@ -14,7 +14,7 @@ from pathlib import Path
 from signal import SIGTERM
 from textwrap import dedent
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -164,6 +164,12 @@ class Caller:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=20)
         self.says(f"ACK 0 {name} switchboard")
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
     def says(self, text: str) -> None:
         raw = f"TINY {text}".encode()
         self._socket.sendall(len(raw).to_bytes(4, "big") + raw)
@@ -211,9 +217,7 @@ def wireloom(*words: str) -> str:
 
 @pytest.mark.spark
 def test_it_is_served_captured_and_gets_its_fates(tmp_path: Path) -> None:
-    with serving(tmp_path) as port:
-        bob = Caller(port, "bob")
-        ada = Caller(port, "ada")
+    with serving(tmp_path) as port, Caller(port, "bob") as bob, Caller(port, "ada") as ada:
         ada.says("MSG 7 ada bob hi")
         assert bob.hears() == "TINY MSG 7 ada bob hi"
         bob.says("ACK 7 bob ada")

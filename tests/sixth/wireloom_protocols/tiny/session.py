@@ -40,7 +40,7 @@ class Step(Enum):
     NAME = auto()
 
 
-TRANSITIONS: Final = {State.OPEN: {Step.NAME: State.NAMED}, State.NAMED: {Step.NAME: State.NAMED}}
+TRANSITIONS: Final = {State.OPEN: {Step.NAME: State.NAMED}}
 
 
 class TinySession:
@@ -84,9 +84,10 @@ class TinySession:
         except WireError as error:
             return Conclude(Outcome.REJECTED, error.reason)
         assert isinstance(message, Line)
-        self._states[event.line] = advance(TRANSITIONS, self._states[event.line], Step.NAME)
+        if self._states[event.line] is State.OPEN:
+            self._states[event.line] = advance(TRANSITIONS, State.OPEN, Step.NAME)
+            turn.commands.append(Admit(event.line))
         self._lines[message.from_] = event.line
-        turn.commands.append(Admit(event.line))
         if message.to == SWITCHBOARD:
             return Conclude(Outcome.ACCEPTED, None, message.from_, message.verb)
         receiver = self._lines.get(message.to)
