@@ -70,6 +70,7 @@ class Node:
         with ExitStack() as stack:
             journal.watch(asyncio.get_running_loop())
             self._stopped = asyncio.Event()
+            self._catch_signals()
             self._store = self._opened_store(data, stack)
             self._tap = self._opened_tap(data)
             try:
@@ -214,11 +215,14 @@ class Node:
             gauges["capture_bytes"] = lambda: tap.kept_bytes
         return gauges
 
-    async def _serve(self) -> None:
-        """Waits for a signal or a failure, then stops in good order."""
+    def _catch_signals(self) -> None:
+        """Makes signals stop the node in good order, from before anything listens."""
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, self._stopped.set)
+
+    async def _serve(self) -> None:
+        """Waits for a signal or a failure, then stops in good order."""
         async with asyncio.TaskGroup() as tasks:
             if self._tap is not None:
                 tasks.create_task(self._tap.run())
