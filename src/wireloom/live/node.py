@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 import signal
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -216,7 +217,12 @@ class Node:
         return gauges
 
     def _catch_signals(self) -> None:
-        """Makes signals stop the node in good order, from before anything listens."""
+        """Makes signals stop the node in good order, from before anything listens.
+
+        Python gives signals to the main thread only: in another one, whoever runs the node has them.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, self._stopped.set)
