@@ -120,6 +120,10 @@ class Closed(Struct, frozen=True, gc=False):
 
     line: Line
     code: int
+    """How it ended, by RFC 6455; 1006 if nobody said."""
+
+    reason: str = ""
+    """Why, in the words of who ended it, if it said."""
 
 
 class TimerFired(Struct, frozen=True, gc=False):

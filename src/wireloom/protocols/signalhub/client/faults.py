@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from wireloom.live.clients.errors import (
+from wireloom.protocols.signalhub.client.errors import (
     FaultError,
     HubError,
     MessageTooLargeError,

@@ -1,0 +1,1 @@
+"""What the client sessions of all protocols share: connecting, reconnecting, and waiting."""
