@@ -1,0 +1,1 @@
+"""The world without sockets: sessions on a virtual clock, for tests and simulations."""
