@@ -19,7 +19,7 @@ from wireloom.generate.corpus import generate
 from wireloom.generate.wish import Wish
 from wireloom.pipeline.run import run
 from wireloom.pipeline.spark import session
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.store import TableStore
 from wireloom.wire.outcome import Outcome
 
 DATA: Final = Path(__file__).parent / ".data"
@@ -48,7 +48,7 @@ def tables(frames: int = FRAMES) -> Path:
         unfinished = data / "tables.unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         spark = session()
-        run(spark, data / "captures", Store(unfinished))
+        run(spark, data / "captures", TableStore(unfinished))
         spark.stop()
         unfinished.rename(data / "tables")
     return data

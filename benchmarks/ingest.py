@@ -29,8 +29,8 @@ from wireloom.pipeline import declared
 from wireloom.pipeline.source import available
 from wireloom.pipeline.spark import session
 from wireloom.pipeline.stages.ingest import ingest
+from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.storing import StoringSource
-from wireloom.pipeline.tables import Store
 
 ROUNDS: Final = 3
 DAMAGED_FRAMES: Final = FRAMES // 5
@@ -50,21 +50,21 @@ class Bench:
         self._spark = spark
         self._folder = folder
 
-    def ingest(self, captures: Path) -> Store:
+    def ingest(self, captures: Path) -> TableStore:
         """From segments to committed tables."""
-        store = Store(self._folder / uuid4().hex)
-        query = ingest(self._spark, captures, store, told=lambda _: None)
+        store = TableStore(self._folder / uuid4().hex)
+        query = ingest(self._spark, captures, store, on_batch=lambda _: None)
         query.await_end()
         return store
 
-    def copy(self, store: Store) -> None:
+    def copy(self, store: TableStore) -> None:
         """Parquet to Parquet, all rows of the tables that ingest wrote."""
         target = self._folder / uuid4().hex
         for table in declared.ingested():
-            if store.open(table.name):
+            if store.log.open(table.name):
                 store.read(self._spark, table).write.parquet(str(target / table.name))
 
-    def clear(self, *, but: Store) -> None:
+    def clear(self, *, but: TableStore) -> None:
         """Removes all that was written, except one."""
         for path in self._folder.iterdir():
             if str(path) != but.root:

@@ -30,7 +30,7 @@ from wireloom.pipeline import declared
 from wireloom.pipeline.spark import CORES, session
 from wireloom.pipeline.stages.ingest import ingest
 from wireloom.pipeline.stages.refine import KEYS, VERDICTS, refine
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.verdicts import WANTED, judge_batches
 from wireloom.protocols.myriadmesh.header import read_header
 from wireloom.protocols.myriadmesh.integrity import node_id, signing_bytes
@@ -94,9 +94,9 @@ class Stage:
     def __init__(self, spark: SparkSession, folder: Path, captures: Path) -> None:
         self._spark = spark
         self._folder = folder
-        self._store = Store(folder)
+        self._store = TableStore(folder)
         print(f"  ingesting {captures.parent.name}", flush=True)
-        ingest(spark, captures, self._store, told=lambda _: None).await_end()
+        ingest(spark, captures, self._store, on_batch=lambda _: None).await_end()
 
     def refine(self) -> None:
         """Each distinct frame once, from stored frames to committed verdicts."""
@@ -114,7 +114,7 @@ class Stage:
         """Removes all verdicts."""
         for name in (KEYS.name, VERDICTS.name, "everything"):
             rmtree(self._folder / name, ignore_errors=True)
-        self._store = Store(self._folder)  # the old one remembers what is gone
+        self._store = TableStore(self._folder)  # the old one remembers what is gone
 
     def check(self) -> None:
         """Makes sure that what was timed was right: every frame verifies."""

@@ -4,11 +4,16 @@ import ast
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from wireloom.registry import NAMES
+from wireloom.live.endpoint import Endpoint
+from wireloom.live.links.sections import LinkSection
+from wireloom.live.sections import Section
+from wireloom.registry import NAMES, protocol
+from wireloom.wire import content as wire_content
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "wireloom"
@@ -20,10 +25,17 @@ PARTS = {
     "constants.py",
     "integrity.py",
     "messages.py",
+    "recognition.py",
     "record.py",
 }
+OPTIONAL_PARTS = {"announcement.py", "batches.py", "content.py", "redaction.py"}
+"""What a protocol has where it differs from the default, and what the registry asks it for."""
+
 UNTESTED = {"__init__.py", "constants.py"}
 """Files without behaviour."""
+
+ENDPOINTS = sorted(path.stem for path in (SOURCE / "live" / "endpoints").glob("[!_]*.py"))
+PROTOCOL = re.compile("|".join(NAMES))
 
 MAX_LINES = 400
 MAX_FUNCTION_LINES = 45
@@ -33,6 +45,18 @@ MAX_FUNCTION_LINES = 45
 def test_every_protocol_has_the_same_modules(name: str) -> None:
     found = {path.name for path in (SOURCE / "protocols" / name).glob("*.py")}
     assert found >= PARTS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_registry_gives_every_part_that_a_protocol_has(name: str) -> None:
+    found = {path.name for path in (SOURCE / "protocols" / name).glob("*.py")}
+    given = {part for part in OPTIONAL_PARTS if _given(name, part) is not None}
+    assert found & OPTIONAL_PARTS == given
+
+
+def _given(name: str, part: str) -> object | None:
+    given: object | None = getattr(protocol(name), part.removesuffix(".py"))
+    return None if given is wire_content else given
 
 
 def test_only_the_five_protocols_are_there() -> None:
@@ -86,3 +110,40 @@ def test_every_bound_names_a_test_that_exists() -> None:
     for name in re.findall(r"`(tests/\S+::\w+)`", (ROOT / "docs" / "security.md").read_text()):
         path, _, function = name.partition("::")
         assert f"def {function}(" in (ROOT / path).read_text(), name
+
+
+@pytest.mark.parametrize("name", ENDPOINTS)
+def test_a_module_of_endpoints_declares_the_one_of_its_protocol(name: str) -> None:
+    module = import_module(f"wireloom.live.endpoints.{name}")
+    found = [value for value in vars(module).values() if isinstance(value, Endpoint)]
+    assert found == [module.ENDPOINT]
+    assert name in NAMES
+    endpoint = module.ENDPOINT
+    assert endpoint.name == name
+    assert endpoint.settings.__module__.startswith(f"wireloom.protocols.{name}.")
+    assert set(endpoint.derived) < set(endpoint.settings.__struct_fields__)
+
+
+@pytest.mark.parametrize("name", ENDPOINTS)
+def test_an_endpoint_is_configured_by_a_section_with_links_limits_and_defaults(name: str) -> None:
+    endpoint = import_module(f"wireloom.live.endpoints.{name}").ENDPOINT
+    section = endpoint.section()
+    assert section.limits == {}
+    assert isinstance(section, Section)
+    assert endpoint.places()
+    for place in endpoint.places():
+        assert isinstance(place.section, LinkSection)
+        assert place.section.listens_at(place.name).is_local
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*(SOURCE / "live").glob("*.py"), *(SOURCE / "live" / "links").glob("*.py")],
+    ids=lambda path: path.name,
+)
+def test_only_endpoints_and_clients_of_the_live_side_name_a_protocol(path: Path) -> None:
+    assert not PROTOCOL.search(path.read_text())
+
+
+def test_serving_names_no_protocol() -> None:
+    assert not PROTOCOL.search((SOURCE / "cli" / "serve.py").read_text())

@@ -1,9 +1,10 @@
-"""The five protocols by name."""
+"""The protocols by name."""
 
 import pytest
 
 from protocols.dtn.samples import ACK, bundled, signed
-from wireloom.registry import NAMES, protocol
+from wireloom.registry import BUILT_IN, NAMES, every, protocol
+from wireloom.wire import content as wire_content
 from wireloom.wire.outcome import Auth
 
 SAMPLE = bundled(signed(ACK))
@@ -38,3 +39,38 @@ def test_an_unknown_name_is_an_error() -> None:
 
 def test_two_protocols_sign() -> None:
     assert [name for name in NAMES if protocol(name).sign is not None] == ["dtn", "myriadmesh"]
+
+
+def test_without_further_protocols_there_are_the_five() -> None:
+    assert NAMES == BUILT_IN
+    assert [one.name for one in every()] == list(NAMES)
+
+
+def test_modules_outside_a_protocols_package_are_named_after_it() -> None:
+    spoken = protocol("cthun")
+    assert spoken.package == "wireloom.protocols.cthun"
+    assert spoken.endpoint_module == "wireloom.live.endpoints.cthun"
+    assert spoken.evidence_module == "wireloom.pipeline.transforms.evidence.cthun"
+
+
+def test_three_protocols_carry_a_proof() -> None:
+    assert [one.name for one in every() if one.has_proof] == ["dtn", "myriadmesh", "uep12"]
+
+
+def test_two_protocols_announce_keys() -> None:
+    assert [one.name for one in every() if one.announcement is not None] == ["dtn", "myriadmesh"]
+
+
+def test_one_protocol_has_frames_within_frames() -> None:
+    assert [one.name for one in every() if one.batches is not None] == ["myriadmesh"]
+
+
+def test_what_a_protocol_does_not_say_is_the_default() -> None:
+    whole = [one.name for one in every() if one.content is wire_content]
+    assert whole == ["signalhub", "uep12"]
+    assert [one.name for one in every() if one.sound_auth is not None] == ["myriadmesh"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_protocol_has_columns_of_its_name(name: str) -> None:
+    assert name in protocol(name).columns.COLUMN.schema.names

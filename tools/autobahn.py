@@ -17,12 +17,12 @@ from typing import Any, Final
 
 import uvloop
 
-from wireloom.live.config import take_address
 from wireloom.live.driver import Driver
-from wireloom.live.endpoints import bound
 from wireloom.live.links.connection import LinkLimits
 from wireloom.live.links.handshake import Gatekeeper
 from wireloom.live.links.websocket import WebSocketLink
+from wireloom.live.listening import bound
+from wireloom.live.sections import Address
 from wireloom.live.store import RecordStore
 from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome
@@ -69,15 +69,13 @@ class EchoSession:
 
 async def main(folder: Path) -> int:
     """Runs all cases; gives the number of those that failed."""
-    address = take_address("127.0.0.1:0", "listen")
-    assert address is not None
     with TemporaryDirectory() as data:
         store = RecordStore(Path(data) / "store.db")
         driver = Driver("echo", EchoSession(), store=store)
         driver.start()
         gatekeeper = Gatekeeper("/", origins=(), is_local=True)
         link = WebSocketLink(driver, gatekeeper, limits=LinkLimits(max_frame_size=LARGEST))
-        listening = bound(address, "listen")
+        listening = bound(Address("127.0.0.1", 0), "listen")
         await link.listen(listening)
         await _fuzz(folder, listening.getsockname()[1])
         link.stop()

@@ -1,4 +1,4 @@
-"""Writes the generated parts of docs/: field tables, data tables, the command line, a picture.
+"""Writes the generated parts of docs/: tables of fields, data and fates, commands, a picture.
 
 usage: python tools/docs.py [--check]
 
@@ -16,6 +16,7 @@ from typing import Final
 import click
 from rich.console import Console
 
+from fates import fate_tables
 from limits import limit_tables
 from wireloom.cli.inspect import draw
 from wireloom.cli.main import wireloom
@@ -60,10 +61,11 @@ def generated() -> dict[Path, str]:
     """Every file with a generated part, as it should be."""
     pages = {DOCS / "protocols" / f"{name}.md": name for name in NAMES}
     filled = {path: fill(path.read_text(), message_tables(name)) for path, name in pages.items()}
-    operations = DOCS / "operations.md"
+    operations, pipeline = DOCS / "operations.md", DOCS / "pipeline.md"
     return {
         **filled,
         operations: fill(operations.read_text(), limit_tables()),
+        pipeline: fill(pipeline.read_text(), fate_tables()),
         DOCS / "cli.md": cli_page(),
         DOCS / "tables.md": tables_page(),
         DOCS / "inspect.svg": picture(),

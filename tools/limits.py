@@ -2,18 +2,14 @@
 
 import ast
 import inspect
+from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
 import msgspec
 
-from wireloom.protocols.cthun import constants as cthun_constants
-from wireloom.protocols.cthun.broker.settings import BrokerSettings
-from wireloom.protocols.signalhub import constants as hub_constants
-from wireloom.protocols.signalhub.hub.settings import HubSettings
-
-NOT_LIMITS: Final = {"secret", "auth", "address", "token_secrets", "token_keys", "trust_sender"}
-"""What follows from other keys of the configuration."""
+from wireloom.live.endpoint import AnyEndpoint
+from wireloom.live.endpoints import all_endpoints
 
 SEE_CONSTANTS: Final = "see the constants"
 MANY: Final = 100
@@ -21,21 +17,27 @@ MANY: Final = 100
 
 def limit_tables() -> str:
     """A table for the limits of each server."""
-    hub = _table("signalhub.limits", HubSettings, hub_constants)
-    return f"{hub}\n{_table('cthun.limits', BrokerSettings, cthun_constants)}"
+    return "\n".join(map(_table, all_endpoints()))
 
 
-def _table(name: str, settings: type[Any], constants: ModuleType) -> str:
-    own, of_constants = _strings(settings, 1), _strings(constants, MANY)
+def _table(endpoint: AnyEndpoint) -> str:
+    settings, limits = endpoint.settings, endpoint.limits()
+    own, of_constants = _strings(settings, 1), _strings(_constants(settings), MANY)
     sources = _sources(settings)
-    lines = [f"### {name}", "", "| key | default | what |", "|---|---|---|"]
+    lines = [f"### {endpoint.name}.limits", "", "| key | default | what |", "|---|---|---|"]
     for field in msgspec.structs.fields(settings):
-        if field.name not in NOT_LIMITS:
+        if field.name in limits:
             meaning = own.get(field.name, "")
             if not meaning or SEE_CONSTANTS in meaning:
                 meaning = of_constants.get(sources[field.name], "")
             lines.append(f"| `{field.name}` | {_default(field.default)} | {meaning} |")
     return "\n".join([*lines, ""])
+
+
+def _constants(settings: type[Any]) -> ModuleType:
+    """The constants of the protocol whose session has these settings."""
+    protocol = settings.__module__.rsplit(".", 2)[0]
+    return import_module(f"{protocol}.constants")
 
 
 def _default(value: object) -> str:

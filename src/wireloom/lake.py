@@ -143,7 +143,7 @@ class Lake:
             if kinds != ["SELECT"] or not self._only_reads(query):
                 raise LakeError(_ONE)
         except duckdb.Error as error:
-            raise LakeError(_told(error)) from None
+            raise LakeError(_reason(error)) from None
 
     def _only_reads(self, query: str) -> bool:
         parsed = self._db.execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchall()
@@ -188,7 +188,7 @@ def _asked(db: duckdb.DuckDBPyConnection, ask: Callable[[], T]) -> T:
         try:
             return answer.result()
         except duckdb.Error as error:
-            raise LakeError(_told(error)) from None
+            raise LakeError(_reason(error)) from None
         except KeyboardInterrupt:
             db.interrupt()
             raise
@@ -201,8 +201,8 @@ def _kind(statement: duckdb.Statement) -> str:
         return "unknown"
 
 
-def _told(error: duckdb.Error) -> str:
-    """Why a query fails, where it goes wrong in the query; on one line what may quote data."""
+def _reason(error: duckdb.Error) -> str:
+    """Why a query fails and where; a text that may quote data is put on one line."""
     about, mark, where = str(error).rpartition("\n\nLINE ")
     if isinstance(error, _ABOUT_QUERIES):
         return about + mark + where

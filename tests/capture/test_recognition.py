@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from protocols.dtn.samples import SAMPLES
 from support.cases import ALL, Case
-from wireloom.capture.recognition import decodes, recognise
+from wireloom.capture.recognition import decodes, recognise, recognitions
 from wireloom.protocols.dtn.codec import encode
 from wireloom.protocols.dtn.messages import Bundle
 
@@ -62,3 +62,7 @@ def test_a_bundle_whose_length_looks_like_another_protocol_is_a_bundle(first: by
 @given(st.binary(max_size=100))
 def test_any_bytes_give_an_answer(raw: bytes) -> None:
     assert recognise(raw) in {None, "cthun", "dtn", "myriadmesh", "signalhub", "uep12"}
+
+
+def test_the_surest_beginning_goes_first() -> None:
+    assert list(recognitions()) == ["myriadmesh", "cthun", "uep12", "signalhub", "dtn"]

@@ -57,7 +57,7 @@ def test_what_is_too_old_goes_if_it_was_taken(tmp_path: Path) -> None:
     aged(tmp_path, {"a": 9, "b": 8, "c": 1}, taken="ac")
     pruned = prune(tmp_path, Bounds(max_age=7 * DAY), now=NOW)
     assert left(tmp_path) == "bc"
-    assert [one.segment.node for one in pruned.gone] == ["a"]
+    assert [one.segment.node for one in pruned.deleted] == ["a"]
     assert [one.segment.node for one in pruned.overdue] == ["b"]
     assert not list(tmp_path.glob("a-*")), "its checksums go with it"
 
@@ -86,7 +86,7 @@ def test_what_is_being_written_stays_and_counts(tmp_path: Path) -> None:
         writer.append(frame(node="a"))
         writer.flush()
         pruned = prune(tmp_path, Bounds(max_bytes=0), now=NOW, force=True)
-        assert pruned.gone == []
+        assert pruned.deleted == []
         assert pruned.left_bytes > 0
 
 

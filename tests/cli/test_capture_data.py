@@ -7,7 +7,7 @@ import pytest
 
 from capture.made import log, spoil
 from wireloom.capture.reader import NO_BATCH, Damage
-from wireloom.cli.capture_data import Log, kept_segments, told
+from wireloom.cli.capture_data import Log, damage_sentence, kept_segments
 
 
 def test_segments_of_all_nodes_or_of_some(tmp_path: Path) -> None:
@@ -44,4 +44,4 @@ def test_damage_is_remembered(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_damage_outside_of_batches_has_no_number(tmp_path: Path) -> None:
     segment = log(tmp_path)
     damage = Damage(segment, NO_BATCH, 0, 0, 0, "the schema is damaged")
-    assert told(damage) == f"{segment.path}: the schema is damaged"
+    assert damage_sentence(damage) == f"{segment.path}: the schema is damaged"

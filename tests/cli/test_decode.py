@@ -10,7 +10,7 @@ from protocols.dtn.samples import ACK, bundled, signed
 from support.cases import ALL, Case, vectors
 from wireloom.cli.main import wireloom
 from wireloom.protocols.dtn import codec as dtn
-from wireloom.registry import WireProtocol
+from wireloom.registry import protocol
 
 KEYS = [
     "ok",
@@ -164,7 +164,7 @@ def test_a_fault_of_ours_is_internal_and_the_next_frame_is_decoded(
         def decode(self, raw: bytes, *, lenient: bool = False) -> None:
             raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr(WireProtocol, "codec", Broken())
+    monkeypatch.setattr(protocol("uep12"), "codec", Broken())
     result = run("uep12", stdin=f"{CONTENT}\n{CONTENT}")
     assert [one["reason"] for one in objects(result)] == ["internal", "internal"]
     assert objects(result)[0]["detail"] == "ZeroDivisionError: oops"

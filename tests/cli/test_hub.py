@@ -193,6 +193,7 @@ def test_a_token_says_who_you_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     [
         ("s" * 31, 0o600, [], "has 31 bytes, and 32 are needed"),
         ("s" * 32, 0o622, [], "can be written by others"),
+        ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI", 0o600, [], "is an asymmetric key"),
         ("s" * 32, 0o600, ["--hours=25"], "25"),
         ("s" * 32, 0o600, ["--hours=0"], "0"),
         ("s" * 32, 0o600, ["--as=bob"], "bob: an address looks like @(desk/bob)"),

@@ -23,6 +23,7 @@ HEAVY = {
     "deltalake",
     "dpkt",
     "duckdb",
+    "jwt",
     "libipld",
     "msgspec",
     "nacl",

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 from support.corpus import counts, fates, generated, truth
 from wireloom.cli.main import wireloom
 from wireloom.cli.pipeline import Watched
-from wireloom.cli.progress import Shown
-from wireloom.pipeline.stages.ingest import Ingested
+from wireloom.cli.progress import ProgressLine
+from wireloom.pipeline.stages.ingest import IngestedBatch
 
 
 def run(*args: str, path: str | None = None) -> Result:
@@ -54,9 +54,9 @@ def test_a_setting_that_is_none_is_said_in_one_sentence(tmp_path: Path, command:
 
 
 def test_a_watch_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    watched = Watched(Shown(every_seconds=0))
-    watched.told.batch(Ingested(0, 1_200, 3))
-    watched.told.table("fates", 7)
+    watched = Watched(ProgressLine(every_seconds=0))
+    watched.progress.batch(IngestedBatch(0, 1_200, 3))
+    watched.progress.table("fates", 7)
     first, second = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"1,203 frames, [\d,]+ a second", first)
     assert re.fullmatch(r"1,203 frames, .*; fates brought up to date at \d\d:\d\d:\d\d", second)

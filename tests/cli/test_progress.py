@@ -6,11 +6,11 @@ import pytest
 from rich.console import Console
 
 from wireloom.cli import progress
-from wireloom.cli.progress import Shown
+from wireloom.cli.progress import ProgressLine
 
 
 def test_without_a_terminal_a_stage_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with Shown() as shown:
+    with ProgressLine() as shown:
         shown.stage("ingest")
         shown.say("ingest: 5 frames")
         shown.table("analyse", "fates", 7, 27)
@@ -21,9 +21,9 @@ def test_without_a_terminal_a_stage_is_a_line(capsys: pytest.CaptureFixture[str]
 def test_without_a_terminal_what_changes_is_told_now_and_then(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with Shown(every_seconds=0) as shown:
+    with ProgressLine(every_seconds=0) as shown:
         shown.say("1 frame")
-    with Shown(every_seconds=3600) as shown:
+    with ProgressLine(every_seconds=3600) as shown:
         shown.say("2 frames")
     assert capsys.readouterr().err == "1 frame\n"
 
@@ -32,7 +32,7 @@ def test_on_a_terminal_one_line_changes_and_goes(monkeypatch: pytest.MonkeyPatch
     screen = io.StringIO()
     terminal = Console(file=screen, force_terminal=True, width=80, _environ={"TERM": "xterm"})
     monkeypatch.setattr(progress, "Console", lambda **_: terminal)
-    with Shown() as shown:
+    with ProgressLine() as shown:
         shown.stage("starting [bold]Spark")
         shown.table("analyse", "fates", 7, 27)
         shown.line("a complaint")

@@ -19,6 +19,7 @@ from websockets.exceptions import ConnectionClosed
 
 from live.speakers import HubSpeaker, at_hub
 from wireloom.cli.main import wireloom
+from wireloom.live.endpoints import all_endpoints
 
 ADA, BOB = "@(a/ada)", "@(b/bob)"
 EPHEMERAL = [
@@ -68,6 +69,14 @@ def test_a_line_an_endpoint_and_an_end_in_good_order(tmp_path: Path, number: int
     assert (status, err) == (0, "")
     assert out.splitlines() == server.lines
     assert [line.split()[0] for line in server.lines] == ["signalhub", "cthun", "metrics"]
+
+
+def test_there_is_an_option_for_every_endpoint() -> None:
+    shown = " ".join(CliRunner().invoke(wireloom, ["serve", "--help"]).stdout.split())
+    assert "Serve the Signal Hub and the Cthun broker, and capture every frame." in shown
+    assert "signalhub.listen is WIRELOOM_SIGNALHUB_LISTEN." in shown
+    for endpoint in all_endpoints():
+        assert f"--{endpoint.name}-listen ADDRESS Where {endpoint.title} listens." in shown
 
 
 async def _queue(ada: HubSpeaker, acknowledged: list[int]) -> None:

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from wireloom.cli.misuse import MisuseError
-from wireloom.cli.progress import Shown
+from wireloom.cli.progress import ProgressLine
 from wireloom.cli.spark import Listener, parsed, passed_on
 
 BANNER = """\
@@ -55,14 +55,14 @@ def test_a_setting_has_a_key_and_a_value() -> None:
 
 
 def test_a_process_that_ended_said_why(capsys: pytest.CaptureFixture[str]) -> None:
-    listener = Listener(Shown())
+    listener = Listener(ProgressLine())
     os.write(listener.ear, (BANNER + ERRORS.splitlines(keepends=True)[2]).encode())
     assert listener.reason() == "Could not parse Master URL: 'nope'"
     assert capsys.readouterr().err == ""
 
 
 def test_once_it_has_started_its_errors_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    listener = Listener(Shown())
+    listener = Listener(ProgressLine())
     os.write(listener.ear, BANNER.encode())
     listener.show()
     os.write(listener.ear, b"08:00:00 ERROR Executor: it failed\n")

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from wireloom.capture.reader import read
 from wireloom.capture.record import Captured, Direction, from_batch
-from wireloom.generate.truth import State
 from wireloom.protocols.cthun import messages as cthun
 from wireloom.protocols.cthun.integrity import expires_ms as cthun_expires_ms
 from wireloom.protocols.cthun.uris import is_wildcard
@@ -25,19 +24,21 @@ from wireloom.protocols.myriadmesh.codec import encode as encode_mesh
 from wireloom.protocols.myriadmesh.constants import BROADCAST_ID, CACHE_MS, AckType, ErrorCode
 from wireloom.protocols.signalhub import messages as hub
 from wireloom.protocols.signalhub.constants import ErrorCode as HubCode
-from wireloom.protocols.signalhub.exchange import PublishedPayload
+from wireloom.protocols.signalhub.payloads import (
+    PublishedPayload,
+)
 from wireloom.protocols.uep12 import messages as uep12
 from wireloom.protocols.uep12.integrity import expires_ms as uep12_expires_ms
 from wireloom.protocols.uep12.integrity import msg_hash
 from wireloom.registry import protocol
 from wireloom.wire.errors import WireError
 from wireloom.wire.keys import uid
-from wireloom.wire.outcome import Auth, Outcome, Reason
+from wireloom.wire.outcome import Auth, Fate, Outcome, Reason
 
 Key = tuple[str, str, str | None]
-Fate = tuple[State, Reason | None]
+Finding = tuple[Fate, Reason | None]
 
-ORDER = list(State)
+ORDER = list(Fate)
 MESH_REASONS = {
     ErrorCode.INVALID_SIGNATURE: Reason.BAD_SIGNATURE,
     ErrorCode.DECRYPTION_FAILED: Reason.DECRYPT_FAILED,
@@ -69,13 +70,13 @@ class Case:
 
     def __init__(self, deadline_ms: int) -> None:
         self.deadline_ms = deadline_ms
-        self.proven: list[Fate] = []
+        self.proven: list[Finding] = []
 
-    def fate(self, horizon_us: int) -> Fate:
+    def fate(self, horizon_us: int) -> Finding:
         if self.proven:
             return min(self.proven, key=lambda fate: ORDER.index(fate[0]))
         late = horizon_us > self.deadline_ms * 1000
-        return (State.LOST if late else State.IN_FLIGHT, None)
+        return (Fate.LOST if late else Fate.IN_FLIGHT, None)
 
 
 def captured(folder: Path) -> list[Captured]:
@@ -98,7 +99,7 @@ def decoded(frames: Iterable[Captured]) -> dict[str, list[Seen]]:
     return found
 
 
-def fates(frames: list[Captured]) -> dict[Key, Fate]:
+def fates(frames: list[Captured]) -> dict[Key, Finding]:
     """The fate of every message and destination."""
     seen = decoded(frames)
     horizon_us = frames[-1].captured_at
@@ -167,12 +168,12 @@ def _mesh_data(
     itself = home.get(message.dest_node_id) == frame.node
     if to is None and frame.node != home[message.source_node_id]:
         if frame.outcome is Outcome.DELIVERED:
-            case.proven.append((State.DELIVERED, None))
+            case.proven.append((Fate.DELIVERED, None))
     elif itself or frame.node not in home.values():
         if frame.outcome in (Outcome.DELIVERED, Outcome.ACKED):
-            case.proven.append((State.DELIVERED, None))
+            case.proven.append((Fate.DELIVERED, None))
         if itself and frame.outcome is Outcome.REJECTED:
-            case.proven.append((State.REJECTED, frame.reason))
+            case.proven.append((Fate.REJECTED, frame.reason))
 
 
 def _mesh_evidence(message: Any, sent: dict[bytes, tuple[Any, Case]]) -> None:
@@ -181,14 +182,14 @@ def _mesh_evidence(message: Any, sent: dict[bytes, tuple[Any, Case]]) -> None:
         return
     about, case = sent[payload.original_message_id]
     if isinstance(payload, mesh.Error):
-        case.proven.append((State.REJECTED, MESH_REASONS[payload.error_code]))
+        case.proven.append((Fate.REJECTED, MESH_REASONS[payload.error_code]))
     elif payload.ack_type is AckType.FAILED:
-        case.proven.append((State.REJECTED, Reason.NO_ROUTE))
+        case.proven.append((Fate.REJECTED, Reason.NO_ROUTE))
     elif (
         payload.ack_type in (AckType.RECEIVED, AckType.DELIVERED)
         and message.source_node_id == about.dest_node_id
     ):
-        case.proven.append((State.DELIVERED, None))
+        case.proven.append((Fate.DELIVERED, None))
 
 
 def _dtn(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
@@ -219,10 +220,10 @@ def _dtn(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
         if one.frame.direction is Direction.LOCAL:
             origins.add((id_, one.frame.node))
         if one.frame.outcome is Outcome.EXPIRED and (id_, one.frame.node) in origins:
-            case.proven.append((State.EXPIRED, None))
+            case.proven.append((Fate.EXPIRED, None))
         received = one.frame.outcome in (Outcome.DELIVERED, Outcome.ACKED)
         if received and one.frame.node not in known:
-            case.proven.append((State.DELIVERED, None))
+            case.proven.append((Fate.DELIVERED, None))
     for one in bundles:
         _dtn_evidence(one.message, sent, members)
     return cases
@@ -246,12 +247,12 @@ def _dtn_evidence(
     }[kind]
     if isinstance(payload, dtn.DeliveryAck):
         if received:
-            case.proven.append((State.DELIVERED, None))
+            case.proven.append((Fate.DELIVERED, None))
     elif payload.reason is CancelReason.ACKED and received:
-        case.proven.append((State.DELIVERED, None))
+        case.proven.append((Fate.DELIVERED, None))
     elif signer == header.src_pub and payload.reason is not CancelReason.ACKED:
         recalled = payload.reason is CancelReason.RECALLED
-        case.proven.append((State.CANCELLED if recalled else State.EXPIRED, None))
+        case.proven.append((Fate.CANCELLED if recalled else Fate.EXPIRED, None))
 
 
 def _cthun(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
@@ -262,7 +263,7 @@ def _cthun(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
     }
     found: dict[str, set[str]] = defaultdict(set)
     delivered: dict[str, set[str]] = defaultdict(set)
-    verdicts: dict[str, list[Fate]] = defaultdict(list)
+    verdicts: dict[str, list[Finding]] = defaultdict(list)
     for one in seen:
         if one.frame.direction is Direction.IN:
             continue
@@ -272,9 +273,9 @@ def _cthun(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
         if isinstance(data, cthun.DestinationReport):
             found[data.id] |= set(data.targets)
         if isinstance(data, cthun.TtlExpired):
-            verdicts[data.id].append((State.EXPIRED, None))
+            verdicts[data.id].append((Fate.EXPIRED, None))
         if isinstance(data, cthun.ErrorMessage) and isinstance(data.id, str):
-            verdicts[data.id].append((State.REJECTED, _cthun_reason(data.description)))
+            verdicts[data.id].append((Fate.REJECTED, _cthun_reason(data.description)))
     cases: dict[tuple[str, str | None], Case] = {}
     for id_, envelope in envelopes.items():
         targets = {target for target in envelope.targets if not is_wildcard(target)}
@@ -284,7 +285,7 @@ def _cthun(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
             case = cases[id_, target] = Case(cthun_expires_ms(envelope))
             case.proven += verdicts[id_]
             if target in delivered[id_]:
-                case.proven.append((State.DELIVERED, None))
+                case.proven.append((Fate.DELIVERED, None))
     return cases
 
 
@@ -315,37 +316,37 @@ def _hub(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
 def _hub_evidence(message: Any, by_id: dict[str, Case], sends: dict[str, Case]) -> None:
     if isinstance(message, hub.Application):
         metadata: Any = message.metadata
-        sends[metadata["originalMessageId"]].proven.append((State.DELIVERED, None))
+        sends[metadata["originalMessageId"]].proven.append((Fate.DELIVERED, None))
         return
     about = by_id.get(str(message.correlation_id))
     if about is None:
         return
     acked = isinstance(message, hub.DeliveryAck) and message.payload.status == "delivered"
     if acked:
-        about.proven.append((State.DELIVERED, None))
+        about.proven.append((Fate.DELIVERED, None))
     elif isinstance(message, hub.Published | hub.BroadcastAck):
         about.proven.append(_hub_count(message.payload))
     elif type(message) in HUB_REASONS:
-        about.proven.append((State.REJECTED, HUB_REASONS[type(message)]))
+        about.proven.append((Fate.REJECTED, HUB_REASONS[type(message)]))
     elif isinstance(message, hub.Error):
         about.proven.append(_hub_error(message.payload))
 
 
-def _hub_count(payload: Any) -> Fate:
+def _hub_count(payload: Any) -> Finding:
     if isinstance(payload, PublishedPayload):
         count = payload.subscriber_count
     else:
         count = payload.delivered_count + payload.queued_count
-    return (State.DELIVERED, None) if count else (State.REJECTED, Reason.UNKNOWN_DESTINATION)
+    return (Fate.DELIVERED, None) if count else (Fate.REJECTED, Reason.UNKNOWN_DESTINATION)
 
 
-def _hub_error(payload: Any) -> Fate:
+def _hub_error(payload: Any) -> Finding:
     if payload.code in (HubCode.TIMEOUT, HubCode.MESSAGE_EXPIRED):
-        return (State.EXPIRED, None)
+        return (Fate.EXPIRED, None)
     if payload.code is HubCode.VERSION_MISMATCH:
-        return (State.REJECTED, Reason.UNSUPPORTED_VERSION)
+        return (Fate.REJECTED, Reason.UNSUPPORTED_VERSION)
     invalid = (payload.details or {}).get("reason") == "invalid_message"
-    return (State.REJECTED, Reason.MALFORMED if invalid else Reason.INTERNAL)
+    return (Fate.REJECTED, Reason.MALFORMED if invalid else Reason.INTERNAL)
 
 
 def _uep12(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
@@ -371,9 +372,9 @@ def _uep12(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
     return cases
 
 
-def _uep12_evidence(frame: Captured) -> list[Fate]:
+def _uep12_evidence(frame: Captured) -> list[Finding]:
     if frame.outcome in (Outcome.DELIVERED, Outcome.ACCEPTED):
-        return [(State.DELIVERED, None)]
+        return [(Fate.DELIVERED, None)]
     if frame.outcome is Outcome.REJECTED:
-        return [(State.REJECTED, frame.reason)]
-    return [(State.EXPIRED, None)] if frame.outcome is Outcome.EXPIRED else []
+        return [(Fate.REJECTED, frame.reason)]
+    return [(Fate.EXPIRED, None)] if frame.outcome is Outcome.EXPIRED else []

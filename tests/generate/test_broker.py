@@ -6,24 +6,23 @@ from generate.rehearsal import NOON_US, Rehearsal
 from wireloom.capture.record import Direction
 from wireloom.generate.broker import AGENTS, ALL_AGENTS, BROKER, ERRORS, BrokerConversations
 from wireloom.generate.timeline import END_US
-from wireloom.generate.truth import State
 from wireloom.protocols.cthun.constants import Stage
 from wireloom.protocols.cthun.messages import DestinationReport
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Fate, Outcome, Reason
 
 Kind = Callable[[BrokerConversations], Callable[[int], None]]
 
-FATES: list[tuple[Kind, set[State]]] = [
-    (lambda t: t.asked, {State.DELIVERED}),
-    (lambda t: t.told_all, {State.DELIVERED}),
-    (lambda t: t.asked_all_in_vain, {State.LOST}),
-    (lambda t: t.expired, {State.EXPIRED}),
-    (lambda t: t.expired_unheard, {State.EXPIRED}),
-    (lambda t: t.expired_on_arrival, {State.EXPIRED}),
-    (lambda t: t.partly_expired, {State.DELIVERED, State.EXPIRED}),
-    (lambda t: t.refused, {State.REJECTED}),
-    (lambda t: t.lost, {State.LOST}),
-    (lambda t: t.waiting, {State.IN_FLIGHT}),
+FATES: list[tuple[Kind, set[Fate]]] = [
+    (lambda t: t.asked, {Fate.DELIVERED}),
+    (lambda t: t.told_all, {Fate.DELIVERED}),
+    (lambda t: t.asked_all_in_vain, {Fate.LOST}),
+    (lambda t: t.expired, {Fate.EXPIRED}),
+    (lambda t: t.expired_unheard, {Fate.EXPIRED}),
+    (lambda t: t.expired_on_arrival, {Fate.EXPIRED}),
+    (lambda t: t.partly_expired, {Fate.DELIVERED, Fate.EXPIRED}),
+    (lambda t: t.refused, {Fate.REJECTED}),
+    (lambda t: t.lost, {Fate.LOST}),
+    (lambda t: t.waiting, {Fate.IN_FLIGHT}),
     (lambda t: t.associated, set()),
     (lambda t: t.association_refused, set()),
     (lambda t: t.inventory, set()),
@@ -37,7 +36,7 @@ def talk() -> tuple[BrokerConversations, Rehearsal]:
 
 
 @pytest.mark.parametrize(("kind", "states"), FATES)
-def test_each_kind_of_conversation_has_its_fates(kind: Kind, states: set[State]) -> None:
+def test_each_kind_of_conversation_has_its_fates(kind: Kind, states: set[Fate]) -> None:
     conversations, rehearsal = talk()
     kind(conversations)(NOON_US)
     assert {row.state for row in rehearsal.rows} == states
@@ -71,7 +70,7 @@ def test_a_wildcard_is_accounted_by_its_report() -> None:
         ]
         assert [row.destination for row in rehearsal.rows] == list(*reports)
         outcomes |= {row.state for row in rehearsal.rows}
-    assert outcomes == {State.DELIVERED, State.EXPIRED, State.LOST}
+    assert outcomes == {Fate.DELIVERED, Fate.EXPIRED, Fate.LOST}
 
 
 def test_a_wildcard_of_which_nothing_is_known_stands_for_itself() -> None:
@@ -99,7 +98,7 @@ def test_a_client_that_speaks_for_the_broker_is_refused_and_changes_nothing() ->
     assert {(f.direction, f.reason) for f in forged} == {(Direction.IN, Reason.UNAUTHENTICATED)}
     assert {frame.peer for frame in forged} <= set(AGENTS)
     assert len(rehearsal.types()) == 3
-    assert [row.state for row in rehearsal.rows] == [State.LOST]
+    assert [row.state for row in rehearsal.rows] == [Fate.LOST]
     assert rehearsal.truth.counts()["forged"] == 8
 
 

@@ -10,17 +10,18 @@ from generate.oracle import captured, decoded, fates
 from wireloom.capture.record import Captured
 from wireloom.generate.corpus import SHARES, generate
 from wireloom.generate.timeline import END_US
-from wireloom.generate.truth import COUNTS, TRUTH, State
+from wireloom.generate.truth import COUNTS, TRUTH
 from wireloom.generate.wish import Wish
 from wireloom.registry import NAMES, protocol
+from wireloom.wire.outcome import Fate
 
 WISH = Wish(frames=4_000, seed=3, damage=0.02, forged=0.01, sightings=5)
 IMPOSSIBLE = {
-    "cthun": {State.CANCELLED},
-    "dtn": {State.REJECTED},
-    "myriadmesh": {State.CANCELLED, State.EXPIRED},
-    "signalhub": {State.CANCELLED},
-    "uep12": {State.CANCELLED},
+    "cthun": {Fate.CANCELLED},
+    "dtn": {Fate.REJECTED},
+    "myriadmesh": {Fate.CANCELLED, Fate.EXPIRED},
+    "signalhub": {Fate.CANCELLED},
+    "uep12": {Fate.CANCELLED},
 }
 """States that a protocol has no evidence for."""
 
@@ -55,7 +56,7 @@ def test_every_fate_follows_from_the_captured_frames(folder: Path, frames: list[
 def test_every_state_occurs_in_every_protocol_that_has_it(folder: Path) -> None:
     books = json.loads((folder / COUNTS).read_text())["books"]
     for name in NAMES:
-        absent = {State(state) for state, count in books[name].items() if not count}
+        absent = {Fate(state) for state, count in books[name].items() if not count}
         assert absent == IMPOSSIBLE[name]
 
 

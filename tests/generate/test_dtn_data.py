@@ -5,27 +5,27 @@ import pytest
 from generate.rehearsal import NOON_US, Rehearsal
 from wireloom.generate.dtn_data import DtnConversations
 from wireloom.generate.timeline import END_US
-from wireloom.generate.truth import State
 from wireloom.protocols.dtn.messages import Bundle, DeliveryAck, DeliveryCancel
+from wireloom.wire.outcome import Fate
 
 Kind = Callable[[DtnConversations], Callable[[int], None]]
 
-FATES: list[tuple[Kind, State]] = [
-    (lambda t: t.delivered, State.DELIVERED),
-    (lambda t: t.delivered_to_node, State.DELIVERED),
-    (lambda t: t.delivered_to_listener, State.DELIVERED),
-    (lambda t: t.cancelled_as_acked, State.DELIVERED),
-    (lambda t: t.recalled_too_late, State.DELIVERED),
-    (lambda t: t.published, State.DELIVERED),
-    (lambda t: t.to_cluster, State.DELIVERED),
-    (lambda t: t.invited, State.DELIVERED),
-    (lambda t: t.membership_changed, State.DELIVERED),
-    (lambda t: t.configured, State.DELIVERED),
-    (lambda t: t.recalled, State.CANCELLED),
-    (lambda t: t.expired_at_origin, State.EXPIRED),
-    (lambda t: t.expired_by_word, State.EXPIRED),
-    (lambda t: t.lost, State.LOST),
-    (lambda t: t.waiting, State.IN_FLIGHT),
+FATES: list[tuple[Kind, Fate]] = [
+    (lambda t: t.delivered, Fate.DELIVERED),
+    (lambda t: t.delivered_to_node, Fate.DELIVERED),
+    (lambda t: t.delivered_to_listener, Fate.DELIVERED),
+    (lambda t: t.cancelled_as_acked, Fate.DELIVERED),
+    (lambda t: t.recalled_too_late, Fate.DELIVERED),
+    (lambda t: t.published, Fate.DELIVERED),
+    (lambda t: t.to_cluster, Fate.DELIVERED),
+    (lambda t: t.invited, Fate.DELIVERED),
+    (lambda t: t.membership_changed, Fate.DELIVERED),
+    (lambda t: t.configured, Fate.DELIVERED),
+    (lambda t: t.recalled, Fate.CANCELLED),
+    (lambda t: t.expired_at_origin, Fate.EXPIRED),
+    (lambda t: t.expired_by_word, Fate.EXPIRED),
+    (lambda t: t.lost, Fate.LOST),
+    (lambda t: t.waiting, Fate.IN_FLIGHT),
 ]
 
 
@@ -35,7 +35,7 @@ def talk() -> tuple[DtnConversations, Rehearsal]:
 
 
 @pytest.mark.parametrize(("kind", "state"), FATES)
-def test_each_kind_of_conversation_has_its_fate(kind: Kind, state: State) -> None:
+def test_each_kind_of_conversation_has_its_fate(kind: Kind, state: Fate) -> None:
     conversations, rehearsal = talk()
     kind(conversations)(NOON_US)
     assert [row.state for row in rehearsal.rows] == [state]
@@ -44,7 +44,7 @@ def test_each_kind_of_conversation_has_its_fate(kind: Kind, state: State) -> Non
 def test_what_would_be_decided_after_the_end_is_still_open() -> None:
     conversations, rehearsal = talk()
     conversations.recalled(END_US - 1_000_000)
-    assert [row.state for row in rehearsal.rows] == [State.IN_FLIGHT]
+    assert [row.state for row in rehearsal.rows] == [Fate.IN_FLIGHT]
 
 
 def test_the_destination_answers_with_a_receipt_in_a_bundle_of_its_own() -> None:

@@ -3,9 +3,12 @@ from wireloom.capture.record import Direction
 from wireloom.generate.hub import ACTORS, PACKED, SKEWED_MS, Hub, deadline_ms
 from wireloom.protocols.signalhub.constants import HUB_ADDRESS
 from wireloom.protocols.signalhub.envelope import Inner
-from wireloom.protocols.signalhub.exchange import SendPayload
-from wireloom.protocols.signalhub.lifecycle import Empty, HeartbeatPayload
 from wireloom.protocols.signalhub.messages import Heartbeat, Resume, Send
+from wireloom.protocols.signalhub.payloads import (
+    Empty,
+    HeartbeatPayload,
+    SendPayload,
+)
 from wireloom.wire.outcome import Outcome
 
 INNER = Inner(type="ping", payload=1)

@@ -7,26 +7,25 @@ from wireloom.capture.record import Direction
 from wireloom.generate.hub import ACTORS
 from wireloom.generate.hub_talk import REFUSALS, HubConversations
 from wireloom.generate.timeline import END_US
-from wireloom.generate.truth import State
 from wireloom.protocols.signalhub.messages import Published
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Fate, Outcome, Reason
 
 Kind = Callable[[HubConversations], Callable[[int], None]]
 
-FATES: list[tuple[Kind, State]] = [
-    (lambda t: t.told, State.DELIVERED),
-    (lambda t: t.asked, State.DELIVERED),
-    (lambda t: t.queued_and_delivered, State.DELIVERED),
-    (lambda t: t.broadcast, State.DELIVERED),
-    (lambda t: t.broadcast_queued, State.DELIVERED),
-    (lambda t: t.broadcast_in_vain, State.REJECTED),
-    (lambda t: t.refused, State.REJECTED),
-    (lambda t: t.publication_refused, State.REJECTED),
-    (lambda t: t.queued_and_expired, State.EXPIRED),
-    (lambda t: t.expired, State.EXPIRED),
-    (lambda t: t.queued, State.IN_FLIGHT),
-    (lambda t: t.lost, State.LOST),
-    (lambda t: t.published_in_vain, State.LOST),
+FATES: list[tuple[Kind, Fate]] = [
+    (lambda t: t.told, Fate.DELIVERED),
+    (lambda t: t.asked, Fate.DELIVERED),
+    (lambda t: t.queued_and_delivered, Fate.DELIVERED),
+    (lambda t: t.broadcast, Fate.DELIVERED),
+    (lambda t: t.broadcast_queued, Fate.DELIVERED),
+    (lambda t: t.broadcast_in_vain, Fate.REJECTED),
+    (lambda t: t.refused, Fate.REJECTED),
+    (lambda t: t.publication_refused, Fate.REJECTED),
+    (lambda t: t.queued_and_expired, Fate.EXPIRED),
+    (lambda t: t.expired, Fate.EXPIRED),
+    (lambda t: t.queued, Fate.IN_FLIGHT),
+    (lambda t: t.lost, Fate.LOST),
+    (lambda t: t.published_in_vain, Fate.LOST),
 ]
 
 
@@ -36,7 +35,7 @@ def talk() -> tuple[HubConversations, Rehearsal]:
 
 
 @pytest.mark.parametrize(("kind", "state"), FATES)
-def test_each_kind_of_conversation_has_its_fate(kind: Kind, state: State) -> None:
+def test_each_kind_of_conversation_has_its_fate(kind: Kind, state: Fate) -> None:
     conversations, rehearsal = talk()
     for _ in range(4):
         kind(conversations)(NOON_US)
@@ -54,10 +53,10 @@ def test_a_publication_is_delivered_if_somebody_gets_it() -> None:
         if isinstance(message, Published)
     ]
     assert {(row.state, row.reason) for row in rehearsal.rows} == {
-        (State.DELIVERED, None),
-        (State.REJECTED, Reason.UNKNOWN_DESTINATION),
+        (Fate.DELIVERED, None),
+        (Fate.REJECTED, Reason.UNKNOWN_DESTINATION),
     }
-    heard = [row for row in rehearsal.rows if row.state is State.DELIVERED]
+    heard = [row for row in rehearsal.rows if row.state is Fate.DELIVERED]
     assert len(heard) == sum(count > 0 for count in counts)
 
 
@@ -72,7 +71,7 @@ def test_a_queued_message_that_is_released_after_the_end_is_in_flight_or_lost() 
     conversations, rehearsal = talk()
     for _ in range(8):
         conversations.queued_and_delivered(END_US - 5_000_000)
-    assert State.DELIVERED not in {row.state for row in rehearsal.rows}
+    assert Fate.DELIVERED not in {row.state for row in rehearsal.rows}
 
 
 def test_an_actor_that_speaks_for_the_hub_is_refused_and_changes_nothing() -> None:
@@ -86,7 +85,7 @@ def test_an_actor_that_speaks_for_the_hub_is_refused_and_changes_nothing() -> No
     forged = [frame for frame in rehearsal.frames if frame.outcome is Outcome.REJECTED]
     assert {(f.direction, f.reason) for f in forged} == {(Direction.IN, Reason.UNAUTHORIZED)}
     assert rehearsal.types() == {"hub:send", "hub:delivery_ack", "hub:error"}
-    assert [row.state for row in rehearsal.rows] == [State.LOST]
+    assert [row.state for row in rehearsal.rows] == [Fate.LOST]
     assert rehearsal.truth.counts()["forged"] == 8
 
 

@@ -5,10 +5,9 @@ import pytest
 from generate.rehearsal import NOON_US, Rehearsal
 from wireloom.generate.mesh_data import REASONS, MeshConversations
 from wireloom.generate.timeline import END_US
-from wireloom.generate.truth import State
 from wireloom.protocols.myriadmesh.constants import ErrorCode
 from wireloom.protocols.myriadmesh.integrity import authenticate
-from wireloom.wire.outcome import Auth, Outcome, Reason
+from wireloom.wire.outcome import Auth, Fate, Outcome, Reason
 
 
 def talk() -> tuple[MeshConversations, Rehearsal]:
@@ -16,29 +15,29 @@ def talk() -> tuple[MeshConversations, Rehearsal]:
     return MeshConversations(rehearsal.scene, sightings=5), rehearsal
 
 
-FATES: list[tuple[Callable[[MeshConversations], Callable[[int], None]], State]] = [
-    (lambda t: t.delivered, State.DELIVERED),
-    (lambda t: t.delivered_sealed, State.DELIVERED),
-    (lambda t: t.delivered_directly, State.DELIVERED),
-    (lambda t: t.refused_and_delivered, State.DELIVERED),
-    (lambda t: t.queued_and_delivered, State.DELIVERED),
-    (lambda t: t.broadcast, State.DELIVERED),
-    (lambda t: t.batch, State.DELIVERED),
-    (lambda t: t.to_listener, State.DELIVERED),
-    (lambda t: t.refused, State.REJECTED),
-    (lambda t: t.failed, State.REJECTED),
-    (lambda t: t.queued, State.IN_FLIGHT),
-    (lambda t: t.lost, State.LOST),
-    (lambda t: t.dropped, State.LOST),
-    (lambda t: t.broadcast_unheard, State.LOST),
-    (lambda t: t.batch_lost, State.LOST),
-    (lambda t: t.to_stranger, State.LOST),
+FATES: list[tuple[Callable[[MeshConversations], Callable[[int], None]], Fate]] = [
+    (lambda t: t.delivered, Fate.DELIVERED),
+    (lambda t: t.delivered_sealed, Fate.DELIVERED),
+    (lambda t: t.delivered_directly, Fate.DELIVERED),
+    (lambda t: t.refused_and_delivered, Fate.DELIVERED),
+    (lambda t: t.queued_and_delivered, Fate.DELIVERED),
+    (lambda t: t.broadcast, Fate.DELIVERED),
+    (lambda t: t.batch, Fate.DELIVERED),
+    (lambda t: t.to_listener, Fate.DELIVERED),
+    (lambda t: t.refused, Fate.REJECTED),
+    (lambda t: t.failed, Fate.REJECTED),
+    (lambda t: t.queued, Fate.IN_FLIGHT),
+    (lambda t: t.lost, Fate.LOST),
+    (lambda t: t.dropped, Fate.LOST),
+    (lambda t: t.broadcast_unheard, Fate.LOST),
+    (lambda t: t.batch_lost, Fate.LOST),
+    (lambda t: t.to_stranger, Fate.LOST),
 ]
 
 
 @pytest.mark.parametrize(("kind", "state"), FATES)
 def test_each_kind_of_conversation_has_its_fate(
-    kind: Callable[[MeshConversations], Callable[[int], None]], state: State
+    kind: Callable[[MeshConversations], Callable[[int], None]], state: Fate
 ) -> None:
     conversations, rehearsal = talk()
     kind(conversations)(NOON_US)
@@ -56,7 +55,7 @@ def test_a_message_of_the_last_seconds_is_in_flight() -> None:
     conversations, rehearsal = talk()
     while not rehearsal.rows or conversations.mesh.nodes[7].id.hex() in str(rehearsal.rows):
         conversations.lost(END_US - 12_000_000)
-    assert State.IN_FLIGHT in {row.state for row in rehearsal.rows}
+    assert Fate.IN_FLIGHT in {row.state for row in rehearsal.rows}
 
 
 def test_forged_frames_prove_nothing_and_open_no_row() -> None:
@@ -71,7 +70,7 @@ def test_forged_frames_prove_nothing_and_open_no_row() -> None:
         assert authenticate(message, frame.raw, keys) in (Auth.INVALID, Auth.UNSIGNED)
         assert frame.reason in (None, Reason.BAD_SIGNATURE, Reason.UNAUTHENTICATED)
     assert len(rehearsal.rows) == rows
-    assert rehearsal.rows[0].state is State.LOST
+    assert rehearsal.rows[0].state is Fate.LOST
     assert rehearsal.truth.counts()["forged"] == 6
 
 

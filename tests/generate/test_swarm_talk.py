@@ -7,10 +7,9 @@ from wireloom.capture.record import Direction
 from wireloom.generate.swarm import SWARMS, Planned, Role, planned
 from wireloom.generate.swarm_talk import SwarmConversations
 from wireloom.generate.timeline import END_US, START_US
-from wireloom.generate.truth import State
 from wireloom.protocols.uep12.integrity import authenticate
 from wireloom.protocols.uep12.messages import Content, MessageList
-from wireloom.wire.outcome import Auth, Outcome, Reason
+from wireloom.wire.outcome import Auth, Fate, Outcome, Reason
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +22,9 @@ def talk(messages: list[Planned]) -> tuple[SwarmConversations, Rehearsal]:
     return SwarmConversations(rehearsal.scene, messages), rehearsal
 
 
-def fates(messages: list[Planned], rehearsal: Rehearsal) -> dict[Role, Counter[State]]:
+def fates(messages: list[Planned], rehearsal: Rehearsal) -> dict[Role, Counter[Fate]]:
     roles = {one.hash.hex(): one.role for one in messages}
-    found: dict[Role, Counter[State]] = {role: Counter() for role in Role}
+    found: dict[Role, Counter[Fate]] = {role: Counter() for role in Role}
     for row in rehearsal.rows:
         found[roles[row.message_id]][row.state] += 1
     return found
@@ -35,16 +34,16 @@ def test_every_role_has_its_fates(messages: list[Planned]) -> None:
     conversations, rehearsal = talk(messages)
     conversations.opening(START_US)
     assert fates(messages, rehearsal) == {
-        Role.ORDINARY: {State.DELIVERED: 5},
-        Role.SHORT: {State.DELIVERED: 3, State.LOST: 2},
-        Role.LATE: {State.DELIVERED: 4, State.EXPIRED: 1},
-        Role.AHEAD: {State.DELIVERED: 3, State.REJECTED: 2},
-        Role.GREEDY: {State.REJECTED: 5},
-        Role.PATIENT: {State.DELIVERED: 3, State.IN_FLIGHT: 2},
-        Role.MISORDERED: {State.DELIVERED: 5},
-        Role.DANGLING: {State.DELIVERED: 5},
+        Role.ORDINARY: {Fate.DELIVERED: 5},
+        Role.SHORT: {Fate.DELIVERED: 3, Fate.LOST: 2},
+        Role.LATE: {Fate.DELIVERED: 4, Fate.EXPIRED: 1},
+        Role.AHEAD: {Fate.DELIVERED: 3, Fate.REJECTED: 2},
+        Role.GREEDY: {Fate.REJECTED: 5},
+        Role.PATIENT: {Fate.DELIVERED: 3, Fate.IN_FLIGHT: 2},
+        Role.MISORDERED: {Fate.DELIVERED: 5},
+        Role.DANGLING: {Fate.DELIVERED: 5},
     }
-    reasons = {row.reason for row in rehearsal.rows if row.state is State.REJECTED}
+    reasons = {row.reason for row in rehearsal.rows if row.state is Fate.REJECTED}
     assert reasons == {Reason.FUTURE, Reason.TTL_EXCEEDED}
 
 

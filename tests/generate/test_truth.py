@@ -3,8 +3,8 @@ from pathlib import Path
 
 from wireloom.capture.record import Captured, Direction
 from wireloom.generate.timeline import END_MS, END_US
-from wireloom.generate.truth import COUNTS, TRUTH, Row, State, Truth
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.generate.truth import COUNTS, TRUTH, Row, Truth
+from wireloom.wire.outcome import Fate, Outcome, Reason
 
 
 def row(deadline_ms: int = 0) -> Row:
@@ -12,35 +12,35 @@ def row(deadline_ms: int = 0) -> Row:
 
 
 def test_the_strongest_state_wins_in_any_order() -> None:
-    for states in ((State.DELIVERED, State.REJECTED), (State.REJECTED, State.DELIVERED)):
+    for states in ((Fate.DELIVERED, Fate.REJECTED), (Fate.REJECTED, Fate.DELIVERED)):
         judged = row()
         for state in states:
-            judged.prove(state, 1, Reason.NO_ROUTE if state is State.REJECTED else None)
-        assert (judged.state, judged.reason) == (State.DELIVERED, None)
+            judged.prove(state, 1, Reason.NO_ROUTE if state is Fate.REJECTED else None)
+        assert (judged.state, judged.reason) == (Fate.DELIVERED, None)
 
 
 def test_the_first_reason_of_a_state_stays() -> None:
     judged = row()
-    judged.prove(State.REJECTED, 1, Reason.FUTURE)
-    judged.prove(State.REJECTED, 2, Reason.STALE)
+    judged.prove(Fate.REJECTED, 1, Reason.FUTURE)
+    judged.prove(Fate.REJECTED, 2, Reason.STALE)
     assert judged.reason is Reason.FUTURE
 
 
 def test_evidence_after_the_end_proves_nothing() -> None:
     late, timely = row(), row()
-    late.prove(State.DELIVERED, END_US + 1)
-    timely.prove(State.DELIVERED, END_US)
-    assert (late.state, timely.state) == (State.LOST, State.DELIVERED)
+    late.prove(Fate.DELIVERED, END_US + 1)
+    timely.prove(Fate.DELIVERED, END_US)
+    assert (late.state, timely.state) == (Fate.LOST, Fate.DELIVERED)
 
 
 def test_without_evidence_the_deadline_decides_and_counts_itself() -> None:
-    assert row(END_MS).state is State.IN_FLIGHT
-    assert row(END_MS - 1).state is State.LOST
+    assert row(END_MS).state is Fate.IN_FLIGHT
+    assert row(END_MS - 1).state is Fate.LOST
 
 
 def test_a_message_that_is_first_seen_after_the_end_has_no_row() -> None:
     truth = Truth()
-    truth.open("dtn", "a", "x", deadline_ms=0, at=END_US + 1).prove(State.DELIVERED, 1)
+    truth.open("dtn", "a", "x", deadline_ms=0, at=END_US + 1).prove(Fate.DELIVERED, 1)
     assert not truth.rows
 
 

@@ -4,16 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from wireloom.live.config import (
-    Address,
-    Config,
-    ConfigError,
-    NodeSection,
-    Tls,
-    capture_bounds,
-    load,
-    take_address,
-)
+from live.echoes import SWITCHBOARD, TCP
+from wireloom.live.config import Config, NodeSection, capture_bounds, load
+from wireloom.live.endpoints import cthun, signalhub
+from wireloom.live.endpoints.cthun import BrokerSection
+from wireloom.live.endpoints.signalhub import HubSection
+from wireloom.live.errors import ConfigError
+from wireloom.live.links.sections import Tls
+from wireloom.live.sections import Address
 
 SECURE = """
 [node]
@@ -38,7 +36,15 @@ def loaded(text: str = "", environ: dict[str, str] | None = None, **options: obj
         path = Path("wireloom.toml")
         path.write_text(text)
     keys = {tuple(name.split("_", 1)): value for name, value in options.items()}
-    return load(path, environ or {}, keys)  # type: ignore[arg-type]
+    return load(path, environ or {}, keys)
+
+
+def hub(config: Config) -> HubSection:
+    return config.of(signalhub.ENDPOINT)
+
+
+def broker(config: Config) -> BrokerSection:
+    return config.of(cthun.ENDPOINT)
 
 
 @pytest.fixture(autouse=True)
@@ -48,18 +54,18 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_anything_all_listen_on_this_machine() -> None:
     config = loaded()
-    assert (config.signalhub.listen, config.signalhub.path) == ("127.0.0.1:8787", "/hub")
-    assert (config.cthun.listen, config.cthun.path) == ("127.0.0.1:8142", "/cthun")
+    assert (hub(config).listen, hub(config).path) == ("127.0.0.1:8787", "/hub")
+    assert (broker(config).listen, broker(config).path) == ("127.0.0.1:8142", "/cthun")
     assert config.node.metrics == "127.0.0.1:9464"
     assert config.node.name
-    assert config.signalhub.auth is None
+    assert hub(config).auth is None
 
 
 def test_a_file_is_read() -> None:
     config = loaded(SECURE)
     assert config.node.name == "east"
-    assert config.signalhub.limits == {"max_queued": 5, "line_rate": {"count": 1, "per_ms": 10}}
-    assert config.cthun.tls == Tls(
+    assert hub(config).limits == {"max_queued": 5, "line_rate": {"count": 1, "per_ms": 10}}
+    assert broker(config).tls == Tls(
         certificate="broker.pem", key="broker.key", client_authority="ca.pem"
     )
 
@@ -81,12 +87,13 @@ def test_variables_go_over_the_file_and_options_over_both() -> None:
     assert config.node.name == "007"
     assert config.node.capture is False
     assert config.node.stop_seconds == 2.5
-    assert config.signalhub.listen == "127.0.0.1:2"
-    assert config.signalhub.origins == ("https://a.example",)
-    assert config.signalhub.limits["max_queued"] == 6
-    assert config.cthun.listen == "[::]:8142"
-    assert config.cthun.tls is not None
-    assert config.cthun.tls.key == "other.key"
+    assert hub(config).listen == "127.0.0.1:2"
+    assert hub(config).origins == ("https://a.example",)
+    assert hub(config).limits["max_queued"] == 6
+    assert broker(config).listen == "[::]:8142"
+    tls = broker(config).tls
+    assert tls is not None
+    assert tls.key == "other.key"
 
 
 @pytest.mark.parametrize(
@@ -184,13 +191,14 @@ def test_nobody_listens_beyond_this_machine_unsecured_by_accident(text: str, lac
     assert loaded(text, node_insecure_listen=True).node.insecure_listen
 
 
-def test_addresses() -> None:
-    assert take_address("", "x") is None
-    assert take_address("[::1]:80", "x") == Address("::1", 80)
-    assert str(Address("::1", 80)) == "[::1]:80"
-    assert str(Address("localhost", 0)) == "localhost:0"
-    assert Address("localhost", 0).is_local
-    assert not Address("0.0.0.0", 0).is_local
+def test_the_pages_are_somewhere_or_nowhere() -> None:
+    assert NodeSection(metrics="").metrics_address() is None
+    assert NodeSection(metrics="[::1]:80").metrics_address() == Address("::1", 80)
+
+
+def test_sections_that_are_not_given_have_their_defaults() -> None:
+    assert hub(Config()) == HubSection()
+    assert broker(Config()) == BrokerSection()
 
 
 def test_captures_have_a_quota_and_an_age(tmp_path: Path) -> None:
@@ -212,3 +220,43 @@ def test_a_bound_of_captures_that_cannot_be_is_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=said):
         load(None, {}, {("node", key): value for key, value in set_.items()})
+
+
+def test_any_endpoints_can_be_configured() -> None:
+    Path("x.toml").write_text(
+        "[tcpecho]\ngreeting = 'hi'\nmax_connections = 3\n"
+        "[switchboard.udp]\nlisten = '127.0.0.1:1'\n"
+    )
+    environ = {
+        "WIRELOOM_SWITCHBOARD_TCP_LISTEN": "127.0.0.1:2",
+        "WIRELOOM_SWITCHBOARD_LIMITS_MAX_MESSAGE_SIZE": "7",
+    }
+    options: dict[tuple[str, ...], object] = {("switchboard", "udp", "max_connections"): 9}
+    config = load(Path("x.toml"), environ, options, [TCP, SWITCHBOARD])
+    assert (config.of(TCP).greeting, config.of(TCP).max_connections) == ("hi", 3)
+    both = config.of(SWITCHBOARD)
+    assert (both.tcp.listen, both.udp.listen) == ("127.0.0.1:2", "127.0.0.1:1")
+    assert (both.udp.max_connections, both.limits) == (9, {"max_message_size": 7})
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({("signalhub", "listen"): ""}, "the file has no signalhub; there is node, switchboard, t"),
+        ({("tcpecho", "path"): "/"}, "tcpecho has no path"),
+        ({("tcpecho", "tls"): {}}, "tcpecho has no tls"),
+        ({("switchboard", "listen"): ""}, "switchboard has no listen"),
+        ({("switchboard", "udp", "listen"): "1"}, "switchboard.udp.listen = '1' is no address"),
+        ({("switchboard", "tcp", "ping_seconds"): 0}, "switchboard.tcp.ping_seconds = 0"),
+        (
+            {("switchboard", "udp", "listen"): "0.0.0.0:1"},
+            "switchboard.udp.listen = 0.0.0.0:1 can be reached by others, and switchboard has no "
+            "authentication",
+        ),
+    ],
+)
+def test_what_endpoints_do_not_have_is_refused(
+    options: dict[tuple[str, ...], object], told: str
+) -> None:
+    with pytest.raises(ConfigError, match=told):
+        load(None, {}, options, [TCP, SWITCHBOARD])

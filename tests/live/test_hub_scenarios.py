@@ -8,12 +8,12 @@ import pytest
 
 from live.wired import WiredTranscript, scenarios
 from protocols.signalhub.hub import (
+    test_connections,
     test_delivery,
     test_discovery,
     test_fanout,
-    test_reception,
+    test_lifecycle,
     test_recovery,
-    test_roster,
     test_session,
 )
 
@@ -21,9 +21,9 @@ SCENARIOS: tuple[ModuleType, ...] = (
     test_delivery,
     test_discovery,
     test_fanout,
-    test_reception,
+    test_lifecycle,
     test_recovery,
-    test_roster,
+    test_connections,
     test_session,
 )
 
@@ -33,8 +33,8 @@ JSON_ONLY = {
     "test_delivery__a_parcel_that_the_targets_encoding_cannot_carry_is_given_up",
     "test_fanout__a_subscriber_whose_encoding_cannot_carry_it_is_not_counted",
     "test_fanout__an_actor_with_unfit_encoding_counts_as_failed",
-    "test_reception__who_does_not_connect_in_time_is_closed",
-    "test_reception__a_stopping_hub_says_goodbye_to_all",
+    "test_lifecycle__who_does_not_connect_in_time_is_closed",
+    "test_lifecycle__a_stopping_hub_says_goodbye_to_all",
 }
 """Numbers that only JSON has, and clients that have said nothing yet, whom a hub tells in JSON."""
 

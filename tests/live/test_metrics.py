@@ -2,6 +2,7 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from live.parts import EchoSession
 from wireloom.live.metrics import BOUNDS, DEPTHS, MAX_NAMED, Histogram, Meters, NodeMetrics
 from wireloom.wire.outcome import Outcome, Reason
 
@@ -76,3 +77,18 @@ def test_the_names_of_those_who_were_cut_are_bounded() -> None:
     assert len(meters.cut) == MAX_NAMED + 1
     assert meters.cut[""] == 50
     assert meters.cut["peer 3"] == 2
+
+
+def test_a_session_shows_its_own_numbers() -> None:
+    class Counting(EchoSession):
+        def __init__(self) -> None:
+            super().__init__()
+            self.slow = {"a": 1}
+
+        def gauges(self) -> dict[str, float]:
+            return {"queued": 3}
+
+    meters = Meters()
+    meters.watch(Counting())
+    assert meters.session() == {"queued": 3}
+    assert meters.session_cut == {"a": 1}

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,21 +17,18 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from live.certificates import Authority
+from live.echoes import SWITCHBOARD, TCP, UDP, SwitchboardSection
 from live.parts import captured, until
 from live.speakers import BROKER, BrokerSpeaker, at_broker, at_hub
 from live.test_tls import client_context
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live import tap as tapping
-from wireloom.live.config import (
-    Auth,
-    BrokerSection,
-    Config,
-    ConfigError,
-    HubSection,
-    NodeSection,
-    Tls,
-)
-from wireloom.live.endpoints import NodeError
+from wireloom.live.config import Config, NodeSection
+from wireloom.live.endpoint import AnyEndpoint, EndpointSection
+from wireloom.live.endpoints.cthun import BrokerSection
+from wireloom.live.endpoints.signalhub import Auth, HubSection
+from wireloom.live.errors import ConfigError, NodeError
+from wireloom.live.links.sections import Tls, UdpSection
 from wireloom.live.node import Node
 from wireloom.live.store import StoreError
 from wireloom.protocols.cthun import codec as cthun
@@ -51,7 +49,7 @@ def configured(folder: Path, **node: object) -> Config:
         **node,  # type: ignore[arg-type]
     )
     hub, broker = HubSection(listen="127.0.0.1:0"), BrokerSection(listen="127.0.0.1:0")
-    return Config(node=section, signalhub=hub, cthun=broker)
+    return Config(node=section, endpoints={"signalhub": hub, "cthun": broker})
 
 
 class Running:
@@ -77,11 +75,15 @@ class Running:
         return await asyncio.to_thread(fetch)
 
 
-def run(config: Config, test: Callable[[Running], Awaitable[None]]) -> None:
+def run(
+    config: Config,
+    test: Callable[[Running], Awaitable[None]],
+    endpoints: Sequence[AnyEndpoint] | None = None,
+) -> None:
     """Runs a node until a test with it is done."""
 
     async def main() -> None:
-        node = Node(config)
+        node = Node(config, endpoints)
         started: asyncio.Future[Sequence[str]] = asyncio.get_running_loop().create_future()
         async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
             tasks.create_task(node.run(started.set_result))
@@ -233,8 +235,12 @@ def test_certificates_and_tokens(tmp_path: Path) -> None:
     tls = Tls(certificate=certificate, key=key, client_authority=str(authority.path))
     config = Config(
         node=configured(tmp_path).node,
-        signalhub=HubSection(listen="127.0.0.1:0", tls=tls, auth=Auth(secret_file=str(shared))),
-        cthun=BrokerSection(listen="127.0.0.1:0", tls=tls),
+        endpoints={
+            "signalhub": HubSection(
+                listen="127.0.0.1:0", tls=tls, auth=Auth(secret_file=str(shared))
+            ),
+            "cthun": BrokerSection(listen="127.0.0.1:0", tls=tls),
+        },
     )
 
     async def test(node: Running) -> None:
@@ -256,9 +262,8 @@ def test_certificates_and_tokens(tmp_path: Path) -> None:
 
 def test_endpoints_that_are_off(tmp_path: Path) -> None:
     node = NodeSection(name="n1", data=str(tmp_path), metrics="", stop_seconds=1)
-    config = Config(
-        node=node, signalhub=HubSection(listen=""), cthun=BrokerSection(listen="127.0.0.1:0")
-    )
+    hub, broker = HubSection(listen=""), BrokerSection(listen="127.0.0.1:0")
+    config = Config(node=node, endpoints={"signalhub": hub, "cthun": broker})
 
     async def test(running: Running) -> None:
         assert [line.split(" ")[0] for line in running.lines] == ["cthun"]
@@ -342,9 +347,13 @@ def failing(config: Config) -> str:
 
 
 def test_a_node_that_cannot_start_says_why(tmp_path: Path) -> None:
-    def changed(**sections: object) -> Config:
-        whole = {"signalhub": HubSection(listen=""), "cthun": BrokerSection(listen="")}
-        return Config(node=configured(tmp_path).node, **{**whole, **sections})  # type: ignore[arg-type]
+    off: dict[str, EndpointSection] = {
+        "signalhub": HubSection(listen=""),
+        "cthun": BrokerSection(listen=""),
+    }
+
+    def changed(**sections: HubSection | BrokerSection) -> Config:
+        return Config(node=configured(tmp_path).node, endpoints={**off, **sections})
 
     async def test(running: Running) -> None:
         port = running.hub.split(":")[2].removesuffix("/hub")
@@ -352,7 +361,7 @@ def test_a_node_that_cannot_start_says_why(tmp_path: Path) -> None:
         assert "another process is using" in told or "locked" in told
         other = configured(tmp_path / "other")
         taken = HubSection(listen=f"127.0.0.1:{port}")
-        config = Config(node=other.node, signalhub=taken)
+        config = Config(node=other.node, endpoints={"signalhub": taken})
         assert "the port is in use" in await asyncio.to_thread(failing, config)
 
     run(configured(tmp_path), test)
@@ -365,3 +374,70 @@ def test_a_node_that_cannot_start_says_why(tmp_path: Path) -> None:
     assert "file" in failing(configured(tmp_path / "file"))
     nameless = NodeSection(name="", data=str(tmp_path), metrics="")
     assert "frames cannot be captured" in failing(Config(node=nameless))
+
+
+async def exchanged(url: str, *frames: bytes) -> list[bytes]:
+    """What comes back for frames, over TCP or UDP, and after the connection's end."""
+    kind, _, where = url.partition("://")
+    host, _, port = where.partition(":")
+    if kind == "tcp":
+        reader, writer = await asyncio.open_connection(host, int(port))
+        for frame in frames:
+            writer.write(len(frame).to_bytes(4, "big") + frame)
+        heard = [await reader.readexactly(4 + len(frame)) for frame in frames]
+        writer.close()
+        return [one[4:] for one in heard]
+    loop = asyncio.get_running_loop()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.setblocking(False)
+        await loop.sock_connect(line, (host, int(port)))
+        for frame in frames:
+            await loop.sock_sendall(line, frame)
+        return [await loop.sock_recv(line, 65_536) for _ in frames]
+
+
+def test_endpoints_on_tcp_and_udp_are_served_captured_and_stopped(tmp_path: Path) -> None:
+    async def test(node: Running) -> None:
+        where = dict(line.split(" ") for line in node.lines)
+        assert list(where) == ["tcpecho", "udpecho", "metrics"]
+        assert await exchanged(where["tcpecho"], b"by tcp", b"keep it") == [b"by tcp", b"keep it"]
+        assert await exchanged(where["udpecho"], b"by udp") == [b"by udp"]
+        _, page = await node.page("/metrics")
+        assert 'wireloom_connections_opened_total{protocol="udpecho"} 1.0' in page
+
+    config = Config(node=configured(tmp_path).node)
+    run(config, test, [TCP, UDP])
+    frames = captured(tmp_path / "captures")
+    assert {(one.protocol, one.link, one.direction, one.raw) for one in frames} == {
+        (protocol, kind, direction, raw)
+        for protocol, kind, raw in (
+            ("tcpecho", "tcp", b"by tcp"),
+            ("tcpecho", "tcp", b"keep it"),
+            ("udpecho", "udp", b"by udp"),
+        )
+        for direction in ("in", "out")
+    } | {("udpecho", "udp", "out", b"goodbye")}
+    run(config, test, [TCP, UDP])  # what was kept is there, and the ports are free again
+
+
+def test_an_endpoint_with_two_links_serves_one_session_on_both(tmp_path: Path) -> None:
+    async def test(node: Running) -> None:
+        where = dict(line.split(" ") for line in node.lines)
+        assert list(where) == ["switchboard.tcp", "switchboard.udp", "metrics"]
+        for url in (where["switchboard.tcp"], where["switchboard.udp"]):
+            assert await exchanged(url, b"hello") == [b"hello"]
+        assert node.node._meters["switchboard"].opened == 2
+
+    run(Config(node=configured(tmp_path).node), test, [SWITCHBOARD])
+    links = {(one.protocol, one.link) for one in captured(tmp_path / "captures")}
+    assert links == {("switchboard", "tcp"), ("switchboard", "udp")}
+
+
+def test_one_of_two_links_may_be_off(tmp_path: Path) -> None:
+    section = SwitchboardSection(udp=UdpSection(listen=""))
+
+    async def test(node: Running) -> None:
+        assert [line.split(" ")[0] for line in node.lines] == ["switchboard.tcp", "metrics"]
+
+    node = configured(tmp_path).node
+    run(Config(node=node, endpoints={"switchboard": section}), test, [SWITCHBOARD])

@@ -3,9 +3,9 @@
 import pyarrow as pa
 import pytest
 
+from protocols.cthun.samples import append_hop
 from support.cases import case
 from wireloom.pipeline.contents import contents
-from wireloom.protocols.cthun.codec import append_hop
 from wireloom.protocols.cthun.messages import Hop
 from wireloom.protocols.myriadmesh.integrity import relay
 from wireloom.wire.columns import DECODED

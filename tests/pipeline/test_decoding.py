@@ -1,15 +1,14 @@
 """Batches of captured frames, decoded."""
 
-from typing import Any
-
 import pyarrow as pa
 import pytest
 
 from support.cases import ALL
+from support.cases import case as case_of
 from support.nodes import captured
 from wireloom.capture.record import Captured, to_batch
-from wireloom.pipeline import decoding
 from wireloom.pipeline.decoding import decode_batch, schema
+from wireloom.registry import protocol
 
 
 def good() -> list[Captured]:
@@ -70,12 +69,28 @@ def test_the_frames_within_a_batch_follow_as_rows_of_their_own() -> None:
         assert mesh.protocol.codec.decode(row["raw"])
 
 
+def test_a_message_of_another_protocol_with_the_type_of_a_batch_is_no_batch() -> None:
+    hub = case_of("signalhub").protocol
+    fields = {
+        "id": "00000000-0000-4000-8000-000000000001",
+        "from": "@(local/a)",
+        "to": "@(local/b)",
+        "pattern": "tell",
+        "timestamp": 1,
+        "payload": {},
+    }
+    raw = hub.codec.encode(hub.record.from_fields("DATA_BATCH", fields))
+    frames = [captured("signalhub", raw, 0, "n")]
+    (row,) = decode_batch(to_batch(frames, first_sequence=0)).to_pylist()
+    assert (row["type"], row["kind"]) == ("DATA_BATCH", "frames")
+
+
 def test_an_empty_batch_gives_no_rows() -> None:
     assert decode_batch(to_batch([], first_sequence=0)).num_rows == 0
 
 
 def test_a_frame_that_breaks_the_decoder_costs_itself_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = decoding._columns("uep12")
+    real = protocol("uep12").columns
 
     class Broken:
         COLUMN = real.COLUMN
@@ -86,10 +101,7 @@ def test_a_frame_that_breaks_the_decoder_costs_itself_only(monkeypatch: pytest.M
                 raise ZeroDivisionError("oops")
             return real.decode(raws)
 
-    def columns(name: str) -> Any:
-        return Broken if name == "uep12" else real
-
-    monkeypatch.setattr(decoding, "_columns", columns)
+    monkeypatch.setattr(protocol("uep12"), "columns", Broken)
     pull = bytes.fromhex("792000")
     frames = [captured("uep12", raw, 0, "n") for raw in (pull, pull, b"boom", pull)]
     rows = decode_batch(to_batch(frames, first_sequence=0)).to_pylist()

@@ -16,19 +16,19 @@ from wireloom.pipeline.stages.refine import (
     announced,
     verdicts,
 )
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.store import TableStore
 
 NOBODY = pa.array([], pa.string())
 
 
 @pytest.fixture
 def everything(tables: Path) -> Open:
-    store = Store(tables)
+    store = TableStore(tables)
     files = declared.since(store, after=-1)
     return Open(store.root, files, [], -1, declared.last_slice(store), NOBODY, _keys(store))
 
 
-def _keys(store: Store) -> dict[str, bytes]:
+def _keys(store: TableStore) -> dict[str, bytes]:
     return {
         row["owner"]: bytes.fromhex(row["public_key"])
         for _, rows in store.scan(KEYS, ["owner", "public_key"])
@@ -45,7 +45,7 @@ def _told(judged: DataFrame) -> list[tuple[str, ...]]:
 def test_workers_and_spark_judge_alike(spark: SparkSession, tables: Path, everything: Open) -> None:
     by_workers = _told(judged_by_workers(spark, everything, VERDICTS.schema))
     nothing = spark.createDataFrame([], VERDICTS.schema)
-    frames = declared.decoded(spark, Store(tables))
+    frames = declared.decoded(spark, TableStore(tables))
     assert by_workers == _told(verdicts(frames, nothing, everything.keys))
     assert len(by_workers) == len({row[:2] for row in by_workers})
 
@@ -53,9 +53,9 @@ def test_workers_and_spark_judge_alike(spark: SparkSession, tables: Path, everyt
 def test_what_has_a_verdict_is_left_alone_unless_it_waits(
     spark: SparkSession, tables: Path, everything: Open
 ) -> None:
-    store = Store(tables)
+    store = TableStore(tables)
     settled = everything._replace(
-        verdicts=[(VERDICTS.name, file) for file in store.files(VERDICTS.name)]
+        verdicts=[(VERDICTS.name, file) for file in store.log.files(VERDICTS.name)]
     )
     assert judged_by_workers(spark, settled, VERDICTS.schema).count() == 0
     content = store.read(spark, VERDICTS).collect()[0].content
@@ -67,7 +67,7 @@ def test_what_has_a_verdict_is_left_alone_unless_it_waits(
 def test_spark_finds_the_keys_that_a_look_at_the_files_finds(
     spark: SparkSession, tables: Path
 ) -> None:
-    store = Store(tables)
+    store = TableStore(tables)
     known = {
         Owner(row["protocol"], row["owner"]): Key(row["public_key"], row["first_seen"])
         for _, rows in store.scan(KEYS, KEYS.arrow.names)

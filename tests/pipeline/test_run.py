@@ -12,12 +12,13 @@ from support.corpus import counts, cut, fates, generated, rows, same_tables, tru
 from wireloom.lake import Lake
 from wireloom.pipeline import declared
 from wireloom.pipeline.catalogue import all_tables
-from wireloom.pipeline.run import Told, run, watch
+from wireloom.pipeline.progress import Progress
+from wireloom.pipeline.run import run, watch
 from wireloom.pipeline.stages.analyse import recompute
 from wireloom.pipeline.stages.follow import FOLLOWED, follow
 from wireloom.pipeline.stages.ingest import ingest
 from wireloom.pipeline.stages.refine import refine
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.store import TableStore
 
 
 def test_every_fate_is_the_true_one(corpus: Path, tables: Path) -> None:
@@ -36,11 +37,11 @@ def test_the_books_balance(corpus: Path, tables: Path) -> None:
 
 
 def test_a_second_run_changes_nothing(spark: SparkSession, corpus: Path, tables: Path) -> None:
-    store = Store(tables)
-    before = {table.name: store.version(table.name) for table in all_tables()}
+    store = TableStore(tables)
+    before = {table.name: store.log.version(table.name) for table in all_tables()}
     ran = run(spark, corpus / "captures", store)
     assert (ran.frames, ran.quarantine, ran.tables) == (0, 0, {})
-    assert {table.name: store.version(table.name) for table in all_tables()} == before
+    assert {table.name: store.log.version(table.name) for table in all_tables()} == before
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(spark: SparkSession, small: Path) -> Path:
-    run(spark, small / "captures", Store(small / "tables"))
+    run(spark, small / "captures", TableStore(small / "tables"))
     return small / "tables"
 
 
@@ -61,14 +62,14 @@ def test_ten_slices_in_any_order_give_the_tables_of_one_run(
     Random(3).shuffle(parts)
     arriving = tmp_path / "captures"
     arriving.mkdir()
-    store = Store(tmp_path / "tables")
+    store = TableStore(tmp_path / "tables")
     for part in parts:
         for path in part:
             shutil.copy(path, arriving)
-        ingest(spark, arriving, store, told=lambda _: None).await_end()
+        ingest(spark, arriving, store, on_batch=lambda _: None).await_end()
         refine(spark, store)
-        if not follow(spark, store, told=lambda *_: None):
-            recompute(spark, store, FOLLOWED, told=lambda *_: None)
+        if not follow(spark, store, on_table=lambda *_: None):
+            recompute(spark, store, FOLLOWED, on_table=lambda *_: None)
     assert declared.last_slice(store) == 9
     run(spark, arriving, store)
     assert fates(tmp_path / "tables") == truth(small)
@@ -79,12 +80,12 @@ def test_watching_gives_the_tables_of_one_run(
     spark: SparkSession, small: Path, whole: Path, tmp_path: Path
 ) -> None:
     done: set[str] = set()
-    told = Told(lambda _: None, lambda _: None, lambda name, _: done.add(name))
+    progress = Progress(lambda _: None, lambda _: None, lambda name, _: done.add(name))
     watch(
         spark,
         small / "captures",
-        Store(tmp_path / "tables"),
-        told=told,
+        TableStore(tmp_path / "tables"),
+        progress=progress,
         stopped=_when(lambda: "traffic" in done, tmp_path / "tables", whole),
     )
     same_tables(whole, tmp_path / "tables")

@@ -12,7 +12,7 @@ from wireloom.capture.record import Captured, Direction
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import source
 from wireloom.pipeline.source import (
-    PassedOver,
+    SkippedFile,
     Slice,
     WireloomSource,
     WireloomStream,
@@ -61,8 +61,8 @@ def test_what_is_not_read_is_named(folder: Path) -> None:
     assert passed_over(folder, available(folder)) == []
     (folder / "a copy.arrow").write_bytes(b"")
     assert passed_over(folder, {A: 5, B: 1}) == [
-        PassedOver("a copy.arrow", "it is not named like a segment"),
-        PassedOver(f"{A}.arrow", "a segment of this name with 5 batches was read, this one has 2"),
+        SkippedFile("a copy.arrow", "it is not named like a segment"),
+        SkippedFile(f"{A}.arrow", "a segment of this name with 5 batches was read, this one has 2"),
     ]
 
 

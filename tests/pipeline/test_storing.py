@@ -15,8 +15,8 @@ from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import declared, storing
 from wireloom.pipeline.decoding import decode_batch
 from wireloom.pipeline.source import available
+from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.storing import StoringSource, StoringStream
-from wireloom.pipeline.tables import Store
 from wireloom.registry import NAMES
 
 GOOD, BAD = bytes.fromhex("792000"), b"nonsense"
@@ -54,7 +54,7 @@ def test_a_share_becomes_a_file_of_each_table_that_gets_rows(
         assert rows.num_rows == count
         assert rows.schema.names == [column.name for column in tables[name].columns]
         assert pa.parquet.read_metadata(path).num_row_groups == 1
-    assert Store(tmp_path / "tables").open("frames") is None
+    assert TableStore(tmp_path / "tables").log.open("frames") is None
 
 
 def test_another_source_s_share_is_not_taken(stream: StoringStream) -> None:

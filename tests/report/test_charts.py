@@ -9,7 +9,7 @@ from support.lakes import AT
 from wireloom.report.books import DAY, HOUR, STATES
 from wireloom.report.charts import MARKS, PLOT_HEIGHT, bar, hours, ranges, shares
 
-NONE = dict.fromkeys(STATES, 0)
+NONE: dict[str, int] = {str(state): 0 for state in STATES}
 LATENCY = {"p50_ms": 20.0, "p90_ms": 2_000.0, "p99_ms": 200_000.0}
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from support.lakes import HOSTILE
-from wireloom.report.markup import Column, Marked, Markup, anchor, count, link, table, tag, text
+from wireloom.report.markup import Column, Markup, StyledCell, anchor, count, link, table, tag, text
 
 
 def test_text_does_nothing_to_a_page() -> None:
@@ -30,7 +30,7 @@ def test_places_have_plain_names(parts: tuple[str, ...], place: str) -> None:
 
 
 def test_a_head_is_aligned_as_its_column_and_cells_know_their_names() -> None:
-    made = table([Column("a"), Column("n", "number")], [["x", 1], [None, Marked(0, "none")]])
+    made = table([Column("a"), Column("n", "number")], [["x", 1], [None, StyledCell(0, "none")]])
     assert '<th class="text" scope="col">a</th><th class="number" scope="col">n</th>' in made
     assert '<td class="text" data-name="a">x</td><td class="number" data-name="n">1</td>' in made
     assert '<td class="text none" data-name="a">–</td>' in made

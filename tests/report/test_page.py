@@ -23,7 +23,7 @@ from wireloom.report.books import HOUR, MAX_REASONS, OUTCOMES, STATES, gather
 from wireloom.report.page import MAX_ROWS, page
 
 AT = datetime(2024, 1, 1, tzinfo=UTC)
-NONE = dict.fromkeys(STATES, 0)
+NONE: dict[str, int] = {str(state): 0 for state in STATES}
 FOUND: dict[str, Any] = {
     "captured": {
         "captured": 1200,

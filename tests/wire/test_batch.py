@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from wireloom.wire import batch
-from wireloom.wire.batch import Frames, NameLists, Rows, completed, hexed, with_shared
+from wireloom.wire.batch import Frames, NameLists, Selection, completed, hexed, with_shared
 from wireloom.wire.columns import DECODED, MessageColumn
 from wireloom.wire.message import Message
 from wireloom.wire.plain import to_plain
@@ -38,8 +38,8 @@ class Whole(Message, frozen=True, kw_only=True):
 COLUMN = MessageColumn("whole", (Whole,))
 
 
-def some(*mask: int) -> Rows:
-    return Rows(np.array(mask, np.bool_))
+def some(*mask: int) -> Selection:
+    return Selection(np.array(mask, np.bool_))
 
 
 def test_frames_know_where_each_begins_and_how_long_it_is() -> None:

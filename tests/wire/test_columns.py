@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 from wireloom.wire.columns import (
     DECIMAL,
     DECODED,
+    CodecColumns,
     MessageColumn,
     decode_distinct,
     decode_each,
@@ -260,3 +261,11 @@ def test_frames_that_are_all_different_come_as_they_are() -> None:
         lambda raws: decode_each(INNER, decode, summarise, raws),
     )
     assert made.column("inner").to_pylist() == [{"number": 1}, {"number": 2}]
+
+
+def test_columns_by_the_codec_are_what_it_gives_frame_by_frame() -> None:
+    columns = CodecColumns("inner", (Inner,), decode, summarise)
+    raws = [b"a", b"bad", b"a", b"ccc"]
+    assert columns.COLUMN.schema == INNER.schema
+    expected = decode_each(INNER, decode, summarise, raws)
+    assert columns.decode(pa.array(raws, pa.binary())).equals(expected)

@@ -4,7 +4,7 @@ import pytest
 from nacl.exceptions import CryptoError
 
 from wireloom.wire.ciphers import x25519, x25519_public
-from wireloom.wire.keys import SigningKey, exchange_public_key, uid, verify
+from wireloom.wire.keys import SigningKey, exchange_public_key, is_valid, uid, verify
 
 SEED = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")
 KEY = SigningKey(SEED)
@@ -22,6 +22,12 @@ def test_a_signature_holds_for_its_data_and_key_only() -> None:
     assert not verify(KEY.public, b"data", bytes(64))
     assert not verify(KEY.public, b"data", signature[:-1])
     assert not verify(b"short", b"data", signature)
+
+
+def test_a_point_of_small_order_is_no_public_key() -> None:
+    assert is_valid(KEY.public)
+    for point in (bytes(32), b"\1" + bytes(31), b"\xff" * 32, b"short", KEY.public + b"\0"):
+        assert not is_valid(point)
 
 
 def test_an_identity_can_agree_on_a_secret() -> None:

@@ -1,6 +1,6 @@
 """The closed lists: values that stored tables hold."""
 
-from wireloom.wire.outcome import Auth, Outcome, Reason
+from wireloom.wire.outcome import Auth, Fate, Outcome, Reason
 
 
 def test_outcomes() -> None:
@@ -19,3 +19,7 @@ def test_reasons() -> None:
 
 def test_auth() -> None:
     assert " ".join(Auth) == "valid invalid unsigned unknown_key unchecked"
+
+
+def test_fates_strongest_first() -> None:
+    assert " ".join(Fate) == "delivered cancelled rejected expired in_flight lost"

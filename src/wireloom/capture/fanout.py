@@ -1,7 +1,7 @@
-"""Many nodes' frames into one folder: a writer for each, few at once.
+"""Writing the frames of many nodes to one folder, with few writers open at once.
 
-Frames wait in memory and go to disk node by node, so that a writer is opened once for many of them
-however they are mixed. The folder is listed once for all nodes.
+Frames are buffered and written node by node, so that a writer is opened once for many frames
+in whatever order they come. The folder is listed once for all nodes.
 """
 
 from collections import defaultdict
@@ -15,13 +15,13 @@ from wireloom.capture.tail import recover
 from wireloom.capture.writer import CaptureWriter
 
 MAX_WRITERS: Final = 128
-"""A writer has three files open. With more nodes, the one longest unused is closed."""
+"""A writer has three files open. With more nodes, the least recently used writer is closed."""
 
 MAX_BUFFERED_BYTES: Final = 64 * 1024 * 1024
-"""All nodes together."""
+"""The size of the buffer for all nodes together."""
 
 ROW_BYTES: Final = 400
-"""What a frame takes beside its bytes."""
+"""The memory that a frame takes besides its bytes."""
 
 
 class Fanout:
@@ -40,9 +40,9 @@ class Fanout:
         self._waiting: defaultdict[str, list[Captured]] = defaultdict(list)
         self._waiting_bytes = 0
         self._left: defaultdict[str, list[Segment]] = defaultdict(list)
-        """The segments of each node that were there before."""
+        """The segments of each node that existed before."""
         self._next: dict[str, int] = {}
-        """Where the numbers of a node go on whose writer was closed."""
+        """The next number of each node whose writer was closed."""
         for segment in segments(folder):
             self._left[segment.node].append(segment)
 
@@ -58,7 +58,7 @@ class Fanout:
             self.flush()
 
     def flush(self) -> None:
-        """Puts all buffers on disk.
+        """Writes all buffers to disk.
 
         Raises:
             OSError: If the disk does not take them.

@@ -1,11 +1,11 @@
-"""How large an Arrow message is and becomes, known before it is read.
+"""The size of an Arrow message, as stored and decompressed, before it is read.
 
 ```
 ff ff ff ff | size of the metadata 4 | metadata, a flatbuffer | body
 ```
 
-Arrow believes these sizes and reserves as much memory as they say, for what is read and for what
-it is decompressed to. Only the few fields that tell them are looked at here:
+Arrow trusts these sizes and allocates that much memory, for the message and for what it is
+decompressed to. This module reads only the few fields that hold them:
 
 ```
 Message      0 version | 1 kind | 2 header | 3 size of the body
@@ -23,10 +23,10 @@ CONTINUATION: Final = b"\xff\xff\xff\xff"
 PREFIX_SIZE: Final = 8
 
 MAX_METADATA_SIZE: Final = 64 * 1024
-"""Of a message: that of a batch has about a thousand bytes."""
+"""The most metadata of a message; that of a batch has about a thousand bytes."""
 
 MAX_BATCH_SIZE: Final = 256 * 1024 * 1024
-"""What a batch may hold; twice what a server captures at once."""
+"""The most bytes of a batch: twice what a server captures at once."""
 
 _U32, _I32, _I64 = struct.Struct("<I"), struct.Struct("<i"), struct.Struct("<q")
 _U16, _BUFFER = struct.Struct("<H"), struct.Struct("<qq")
@@ -53,7 +53,7 @@ def body_size(metadata: bytes) -> int | None:
 
 
 def batch_size(message: bytes | memoryview) -> int | None:
-    """How much memory a batch takes once it is decompressed; None if that is not to be known."""
+    """How much memory a batch takes once it is decompressed; None if that cannot be known."""
     begin = metadata_size(bytes(message[:PREFIX_SIZE]))
     if begin is None:
         return None
@@ -86,7 +86,7 @@ def _root(metadata: bytes) -> int:
 
 
 def _followed(metadata: bytes, place: int | None) -> int:
-    """Where the offset at `place` leads to."""
+    """The place that the offset at `place` points to."""
     if place is None:
         raise ValueError("a field is missing")
     return _checked(place + _U32.unpack_from(metadata, place)[0], len(metadata))
@@ -104,7 +104,7 @@ def _field(metadata: bytes, table: int, number: int) -> int | None:
 
 
 def _checked(place: int, size: int) -> int:
-    """A place that is there: Python would count a negative one from the end."""
+    """A place within bounds: Python would count a negative one from the end."""
     if not 0 <= place < size:
         raise ValueError("a place outside")
     return place

@@ -19,7 +19,7 @@ NAME: Final = "imports.json"
 
 
 class Imports:
-    """What is remembered in one folder.
+    """The imported files of one folder.
 
     Args:
         folder: Where segments lie.
@@ -34,14 +34,14 @@ class Imports:
         return self._known().get(key)
 
     def add(self, key: str) -> None:
-        """Notes that a file is imported; `save` makes it last."""
+        """Adds a file; `save` writes it to disk."""
         self._new[key] = datetime.now(UTC).isoformat(timespec="seconds")
 
     def save(self) -> None:
-        """Remembers what was added, once its frames are on disk.
+        """Writes what was added; the frames must be on disk before.
 
         Raises:
-            OSError: If the folder does not take it.
+            OSError: If it cannot be written.
         """
         made = self._path.with_suffix(".new")
         with open(made, "wb", opener=opener) as file:
@@ -57,7 +57,7 @@ class Imports:
 
 
 def key_of(file: BinaryIO, node: str | None) -> str:
-    """What a file is known by, read from its beginning; it is put back there.
+    """The key of a file; it is read from its beginning and put back there.
 
     Args:
         file: Any file that can be read twice.

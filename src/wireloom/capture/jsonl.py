@@ -11,7 +11,7 @@ Further members are passed over, so that what `wireloom capture cat` prints can 
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, BinaryIO, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final, Literal
 
 import msgspec
 
@@ -19,6 +19,7 @@ from wireloom.capture.recognition import recognise
 from wireloom.capture.record import Captured, Direction
 from wireloom.capture.refusal import Refusal
 from wireloom.capture.segment import quoted
+from wireloom.registry import NAMES
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.visible import visible_json
 
@@ -26,7 +27,10 @@ MAX_LINE_SIZE: Final = 160 * 1024 * 1024
 """The largest frame of any protocol has 64 MiB, twice that in hex."""
 
 Name = Annotated[str, msgspec.Meta(min_length=1)]
-ProtocolName = Literal["cthun", "dtn", "myriadmesh", "signalhub", "uep12"]
+if TYPE_CHECKING:
+    ProtocolName = str
+else:
+    ProtocolName = Literal[NAMES]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)

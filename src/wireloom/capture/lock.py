@@ -1,4 +1,4 @@
-"""The lock that keeps a second writer of the same node out, and the last number that was used.
+"""The lock against a second writer of the same node, and the last number that was used.
 
 The lock's file outlives all segments of its node. It holds the next sequence number, so that a
 number is used once even if every segment has been deleted:
@@ -23,7 +23,7 @@ _NOTE_SIZE: Final = 29
 
 
 class NodeLockedError(OSError):
-    """Another writer has the frames of this node in this folder."""
+    """Another writer holds this node and folder."""
 
 
 class NodeLock:
@@ -60,14 +60,14 @@ class NodeLock:
     def note(self, next_sequence: int) -> None:
         """Notes which number comes next.
 
-        A disk that does not take it is passed over: the segments tell as well, and frames that
+        A failure to write is ignored: the number can be found in the segments too, and frames that
         are on disk must not be written again.
         """
         with suppress(OSError):
             os.pwrite(self._handle, _note(next_sequence), 0)
 
     def release(self) -> None:
-        """Lets the next writer in."""
+        """Releases the lock."""
         os.close(self._handle)
 
 

@@ -13,8 +13,8 @@ from dpkt import ethernet, ip, ip6, pcapng, udp
 
 from wireloom.capture.jsonl import put_line
 from wireloom.capture.record import Direction
-from wireloom.protocols.cthun.constants import PORT as CTHUN_PORT
-from wireloom.protocols.myriadmesh.constants import UDP_PORT
+from wireloom.registry import every
+from wireloom.wire.recognition import DISCARD_PORT
 
 COMMENT_MARK: Final = b"wireloom "
 """What the comment of an exported packet begins with."""
@@ -24,17 +24,8 @@ MAX_FRAME_SIZE: Final = 65_507
 
 MAX_COMMENT_SIZE: Final = 65_535
 
-PORTS: Final = {
-    "cthun": CTHUN_PORT,
-    "dtn": 4556,
-    "myriadmesh": UDP_PORT,
-    "signalhub": 8080,
-    "uep12": 7912,
-}
+PORTS: Final = {one.name: one.recognition.port for one in every()}
 """Where frames are said to go; a dissector of Wireshark can be bound to these."""
-
-UNKNOWN_PORT: Final = 9
-"""The discard service: for frames whose protocol is not known."""
 
 SOURCE_PORT: Final = 49_152
 MAX_PORT: Final = 65_535
@@ -91,7 +82,7 @@ class PcapngWriter:
 
 def _wrapped(row: dict[str, Any]) -> bytes:
     is_in = row["direction"] == Direction.IN
-    port = PORTS.get(row["protocol"], UNKNOWN_PORT)
+    port = PORTS.get(row["protocol"], DISCARD_PORT)
     known = _endpoint(row["peer"])
     if known is None:
         there, here = _address(row["peer"] or row["node"]), _address(row["node"])

@@ -1,7 +1,7 @@
 """Files and folders that only their owner can read, whatever the umask says.
 
-Captured frames hold what others said to each other, and the store what they are still owed. A
-symbolic link in the place of such a file is refused: whoever put it there chose where we write.
+Captured frames and the store hold the messages of others. A symbolic link in the place of such a
+file is refused: it could make this process write anywhere.
 """
 
 import os
@@ -14,7 +14,7 @@ FOLDER_MODE: Final = 0o700
 
 
 class LinkRefusedError(OSError):
-    """A symbolic link lies where a file of ours should be."""
+    """A symbolic link lies in the place of a private file."""
 
 
 def make_folder(folder: Path) -> None:
@@ -32,7 +32,7 @@ def make_folder(folder: Path) -> None:
 
 
 def opener(path: str | os.PathLike[str], flags: int) -> int:
-    """For `open`: what it opens or makes is the owner's alone, and is no symbolic link.
+    """An opener for `open`: the file is readable by its owner only, and is no symbolic link.
 
     Raises:
         LinkRefusedError: If it is one.
@@ -54,6 +54,6 @@ def opener(path: str | os.PathLike[str], flags: int) -> int:
 
 
 def refusal(path: str | os.PathLike[str]) -> LinkRefusedError:
-    """The sentence about a symbolic link."""
-    said = f"{os.fspath(path)} is a symbolic link, and nothing is written through one"
-    return LinkRefusedError(ELOOP, said)
+    """The error for a symbolic link."""
+    text = f"{os.fspath(path)} is a symbolic link, and nothing is written through one"
+    return LinkRefusedError(ELOOP, text)

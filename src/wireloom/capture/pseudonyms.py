@@ -1,9 +1,8 @@
-"""Names replaced by others that only the holder of a key could link to them.
+"""Pseudonyms for names, which only the holder of a key can link to them.
 
-The same name has the same pseudonym wherever it stands, so that traffic can still be
-followed. Within frames a pseudonym is as long as its name, so that frames decode as before:
-addresses of the hub and common names of the broker. The ids of the other protocols are hashes
-of keys.
+The same name has the same pseudonym everywhere, so that traffic can still be followed. Within
+frames a pseudonym is as long as its name, so that frames decode as before: addresses of the hub
+and common names of the broker. The ids of the other protocols are hashes of keys.
 """
 
 import hmac
@@ -14,13 +13,13 @@ from typing import Any, Final
 from wireloom.capture.redaction import redactions
 
 DIGITS: Final = 16
-"""Hex digits of a pseudonym: among a million names two are alike once in 37 million times."""
+"""Hex digits of a pseudonym: two of a million names collide with a chance of 1 in 37 million."""
 
 LETTERS: Final = b"abcdefghijklmnopqrstuvwxyz234567"
-"""Of a pseudonym within a frame: five bits each."""
+"""The letters of a pseudonym within a frame: five bits each."""
 
 NAMES: Final = ("node", "peer", "swarm")
-"""The columns that name somebody."""
+"""The columns that hold names."""
 
 
 class Pseudonyms:

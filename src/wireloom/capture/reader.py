@@ -54,7 +54,7 @@ def known_sums(segment: Segment) -> list[Sum]:
             found = walk(segment.path)
             sums += found[len(sums) :]
     except OSError:
-        pass  # whoever reads the batches hears of it
+        pass  # reading the batches reports it
     return sums
 
 

@@ -1,8 +1,8 @@
-"""Tokens out of frames, before they are written down or given away.
+"""Removing tokens from frames before they are written or exported.
 
-What is a token is the protocol's to say (`redaction` of its package). A whole batch is searched for
-the few bytes that must be there if there is one, outside of Python; only frames that have them
-are looked at one by one.
+The protocol defines what a token is (`redaction` of its package). Arrow searches a whole batch for
+the few bytes that must be there if there is a token; only frames that have them are checked one by
+one.
 """
 
 import re
@@ -16,10 +16,10 @@ from wireloom.registry import NAMES, Redaction, protocol
 
 
 def redacted(name: str | None, raw: bytes) -> bytes:
-    """A frame without what lets somebody in.
+    """A frame without its tokens.
 
     Args:
-        name: Its protocol; None if nobody could tell, and then each protocol's rule is applied.
+        name: Its protocol; if it is None, the rules of all protocols are applied.
         raw: The frame.
     """
     for redaction in redactions(name):
@@ -50,7 +50,7 @@ def suspects(name: str, frames: pa.Array) -> list[int]:
 
 
 def _joined(frames: pa.Array) -> pa.Array:
-    """All frames as one value in the same memory: many times as fast to search."""
+    """All frames as one value in the same memory, which is many times as fast to search."""
     _, ends, data = frames.buffers()
     places = np.frombuffer(ends, np.int64)
     bounds = places[[frames.offset, frames.offset + len(frames)]]

@@ -1,10 +1,10 @@
-"""What an import does not take, and why."""
+"""What an import refuses, and why."""
 
 from typing import NamedTuple
 
 
 class Refusal(NamedTuple):
-    """Something in a file that is no frame of ours."""
+    """Something in a file that is no frame of a known protocol."""
 
     place: str
     """Where: `line 3`, `packet 12`."""
@@ -16,12 +16,12 @@ class Refusal(NamedTuple):
     """What exactly, for a person."""
 
     is_foreign: bool = False
-    """It is traffic of others: no fault of the file."""
+    """Whether it is traffic of another protocol, which is no fault of the file."""
 
 
 class ForeignError(ValueError):
-    """Traffic of no protocol that is spoken here; its text says why."""
+    """Traffic of no known protocol; the text says why."""
 
 
 class UnreadableError(ValueError):
-    """Traffic that is damaged or was not captured whole; its text says why."""
+    """Traffic that is damaged or incomplete; the text says why."""

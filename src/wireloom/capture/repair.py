@@ -1,8 +1,8 @@
-"""Which of a batch and its checksum is damaged.
+"""Finding out which is damaged, a batch or its checksum.
 
-A batch tells its own size and its rows. If its checksum is right for those, it is where the entry
-says something else that is damaged, and not the batch. If all but one bit of the checksum is
-right, it is that bit: a flipped bit of a batch changes more of them.
+A batch holds its own size and number of rows. If the checksum is right for these, the batch is good
+and the rest of the entry is damaged. If all but one bit of the checksum are right, that bit is
+damaged: a flipped bit of a batch would change more of them.
 """
 
 import os
@@ -13,7 +13,7 @@ from wireloom.capture.stream import take_batch, take_message
 
 
 def repaired(file: BinaryIO, begin: int, sums: list[Sum]) -> list[Sum]:
-    """The entries, with those set right of which a batch proves that they are damaged.
+    """The entries; those that a batch proves to be damaged are corrected.
 
     Args:
         file: The segment.

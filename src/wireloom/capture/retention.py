@@ -1,7 +1,7 @@
 """How much of the log is kept, and for how long.
 
-Sealed segments go, the oldest first, and only those that a pipeline has taken: what exists nowhere
-else is never deleted to make room, unless somebody says so.
+Sealed segments are deleted, the oldest first, and only those that a pipeline has taken: frames that
+exist nowhere else are never deleted to make room, unless `force` says so.
 """
 
 import re
@@ -19,25 +19,25 @@ SWEEP_SECONDS: Final = 60.0
 """How often a node looks for segments that are too old."""
 
 FULL_SECONDS: Final = 1.0
-"""How often a log that is full looks whether something of it may go."""
+"""How often a full log is checked for segments that may be deleted."""
 
 _AGE: Final = re.compile(r"(\d{1,9})([smhd])")
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 class QuotaError(OSError):
-    """The log is as large as it may be, and nothing of it may go."""
+    """The log has reached its quota, and no segment may be deleted."""
 
 
 class Bounds(NamedTuple):
-    """What a log may have; None where there is no bound."""
+    """The bounds of a log; None where there is none."""
 
     max_bytes: int | None = None
     max_age: float | None = None
     """Seconds since a segment was sealed."""
 
 
-class Kept(NamedTuple):
+class KeptSegment(NamedTuple):
     """One segment on disk."""
 
     segment: Segment
@@ -47,13 +47,13 @@ class Kept(NamedTuple):
     sealed_at: float
 
 
-class Pruned(NamedTuple):
-    """What became of a log."""
+class PruneResult(NamedTuple):
+    """What a sweep did."""
 
-    gone: list[Kept]
-    left: list[Kept]
-    overdue: list[Kept]
-    """Of those left, the ones that should have gone and have not been taken."""
+    deleted: list[KeptSegment]
+    left: list[KeptSegment]
+    overdue: list[KeptSegment]
+    """Those left that are beyond the bounds and have not been taken."""
 
     @property
     def left_bytes(self) -> int:
@@ -80,7 +80,7 @@ def prune(
     now: float,
     nodes: Collection[str] = (),
     force: bool = False,
-) -> Pruned:
+) -> PruneResult:
     """Deletes what is beyond the bounds, the oldest first.
 
     Args:
@@ -96,23 +96,23 @@ def prune(
     found = kept(folder, nodes)
     excess = 0 if bounds.max_bytes is None else sum(one.size for one in found) - bounds.max_bytes
     taken = Taken(folder)
-    pruned = Pruned([], [one for one in found if not one.segment.sealed], [])
+    result = PruneResult([], [one for one in found if not one.segment.sealed], [])
     sealed = [one for one in found if one.segment.sealed]
     for one in sorted(sealed, key=lambda one: (one.sealed_at, one.segment)):
         is_old = bounds.max_age is not None and now - one.sealed_at > bounds.max_age
         if not is_old and excess <= 0:
-            pruned.left.append(one)
+            result.left.append(one)
         elif force or one.segment in taken:
             _delete(one.segment)
-            pruned.gone.append(one)
+            result.deleted.append(one)
             excess -= one.size
         else:
-            pruned.left.append(one)
-            pruned.overdue.append(one)
-    return pruned
+            result.left.append(one)
+            result.overdue.append(one)
+    return result
 
 
-def kept(folder: Path, nodes: Collection[str] = ()) -> list[Kept]:
+def kept(folder: Path, nodes: Collection[str] = ()) -> list[KeptSegment]:
     """The segments of some nodes, or of all, with their sizes.
 
     Raises:
@@ -123,7 +123,7 @@ def kept(folder: Path, nodes: Collection[str] = ()) -> list[Kept]:
         if not nodes or segment.node in nodes:
             with suppress(FileNotFoundError):  # sealed or deleted meanwhile
                 status = segment.path.stat()
-                found.append(Kept(segment, status.st_size + _size(segment), status.st_mtime))
+                found.append(KeptSegment(segment, status.st_size + _size(segment), status.st_mtime))
     return found
 
 
@@ -166,14 +166,14 @@ class Keeper:
         self._swept_at = self._clock()
         most = self._bounds.max_bytes
         bounds = self._bounds._replace(max_bytes=None if most is None else max(0, most - room))
-        pruned = prune(self._folder, bounds, now=self._clock(), nodes=(self._node,))
-        self.size = pruned.left_bytes
+        result = prune(self._folder, bounds, now=self._clock(), nodes=(self._node,))
+        self.size = result.left_bytes
 
     def admit(self, size: int) -> None:
-        """Makes room for so many bytes more.
+        """Makes room for `size` bytes.
 
         Raises:
-            QuotaError: If there is none to be made.
+            QuotaError: If there is no room to be made.
             OSError: If making it fails.
         """
         if self.is_due() or (self._exceeds(size) and not self._is_full):
@@ -198,7 +198,7 @@ class Keeper:
 
 
 def _delete(segment: Segment) -> None:
-    """The frames first: checksums alone are nothing."""
+    """Deletes the frames first: checksums alone do no harm."""
     segment.path.unlink(missing_ok=True)
     segment.sums_path.unlink(missing_ok=True)
 

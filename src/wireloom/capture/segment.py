@@ -44,7 +44,7 @@ SUM_SIZE: Final = _SUM.size
 
 
 class Sum(NamedTuple):
-    """What is known of one batch beforehand."""
+    """The checksum of one batch, its end and its rows."""
 
     end: int
     checksum: int
@@ -65,7 +65,7 @@ class Segment(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called whether it is open or sealed."""
+        """The name, whether it is open or sealed."""
         return f"{quoted(self.node)}-{self.first_sequence:016d}"
 
     @property

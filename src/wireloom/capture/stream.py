@@ -56,7 +56,7 @@ def put_batch(batch: pa.RecordBatch, *, is_compressed: bool) -> memoryview:
 
 
 def pays_to_compress(batch: pa.RecordBatch) -> bool:
-    """Whether frames are so much alike that they take half the room; those of ciphers are not."""
+    """Whether compression saves half the space; of encrypted frames it does not."""
     plain = len(put_batch(batch, is_compressed=False))
     return 2 * len(put_batch(batch, is_compressed=True)) <= plain
 
@@ -75,7 +75,7 @@ def take_batch(message: bytes) -> pa.RecordBatch | str:
 
 
 def take_message(file: BinaryIO, begin: int) -> bytes | None:
-    """The message at a place, by its own account of its size; None if there is no whole one.
+    """The message at a place, by the size in its own header; None if it is incomplete.
 
     Raises:
         OSError: If the file cannot be read.
@@ -97,7 +97,7 @@ def take_message(file: BinaryIO, begin: int) -> bytes | None:
 
 
 def walk(path: Path) -> list[Sum]:
-    """Checksums of a stream as it lies there, up to the first message that is no batch.
+    """Checksums computed from a stream, up to the first message that is no batch.
 
     Raises:
         OSError: If the file cannot be read.

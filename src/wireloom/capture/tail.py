@@ -26,7 +26,7 @@ from wireloom.capture.stream import (
 )
 
 SYNCED_SIZE: Final = 2 * 1024 * 1024
-"""Bytes that are synced at once. Others who sync to the same disk wait for what is under way."""
+"""Bytes per sync. Other processes that sync to the same disk wait for it."""
 
 
 class OpenSegment:
@@ -61,7 +61,7 @@ class OpenSegment:
             raise
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Puts a batch on disk and returns when it is there.
+        """Writes a batch and returns when it is on disk.
 
         Raises:
             OSError: If the disk does not take it; the segment is then torn.
@@ -106,7 +106,7 @@ class OpenSegment:
         self.segment.sums_path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Lets go of the files; what is open stays open for `recover`."""
+        """Closes the files; the segment stays unsealed for `recover`."""
         self._file.close()
         self._sums.close()
 
@@ -135,7 +135,7 @@ def _seal_left(segment: Segment) -> Segment | None:
     if segment.path.is_symlink():
         raise refusal(segment.path)
     sums = segment.sums()
-    if not segment.sums_path.exists():  # taken away by somebody: keep what can be read
+    if not segment.sums_path.exists():  # deleted by hand: keep what can be read
         sums = walk(segment.path)
         _opened(segment.sums_path, "wb").close()
     if not sums:
@@ -151,7 +151,7 @@ def _seal_left(segment: Segment) -> Segment | None:
 
 
 def _repair(file: BinaryIO, sums_file: BinaryIO, sums: list[Sum]) -> list[Sum]:
-    """Sets right those checksums that a batch proves to be damaged; cuts off half a one."""
+    """Corrects the checksums that a batch proves to be damaged; cuts off an incomplete one."""
     right = repaired(file, take_head(file)[0], sums)
     _cut(sums_file, 0)
     _write_synced(sums_file, b"".join(map(pack_sum, right)))
@@ -161,7 +161,7 @@ def _repair(file: BinaryIO, sums_file: BinaryIO, sums: list[Sum]) -> list[Sum]:
 def _end(file: BinaryIO, sums: list[Sum]) -> None:
     """Ends the stream, after its last batch if that is where its checksum says.
 
-    If it is not, nothing is cut off: the batch may be good, and what is read is what checksums say.
+    Otherwise nothing is cut off: the batch may be good, and readers go by the checksums.
     """
     begin = sums[-2].end if len(sums) > 1 else len(HEAD)
     size = os.fstat(file.fileno()).st_size

@@ -1,12 +1,12 @@
-"""What pipelines have taken of the log, as they tell it beside the segments.
+"""What pipelines have stored of the log: each writes a mark beside the segments.
 
 ```
 captures/<16 hex digits>.taken      one a root of tables; JSON
 {"tables": the root, "batches": {segment: how many of its batches are stored}}
 ```
 
-A segment is taken when every pipeline has all its batches. Where there is no such file, nothing is.
-Whoever gives up tables deletes their file here too.
+A segment is taken when every pipeline has all its batches. Without any mark, no segment is taken.
+If tables are deleted, their mark has to be deleted too.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ TAKEN: Final = ".taken"
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """What one pipeline says."""
+    """What one pipeline has stored."""
 
     tables: str
     batches: dict[str, int]
@@ -37,7 +37,7 @@ def mark(folder: Path, tables: str, batches: Mapping[str, int]) -> None:
     """Notes how many batches of each segment are stored below a root of tables.
 
     Raises:
-        OSError: If the folder does not take it.
+        OSError: If it cannot be written.
     """
     path = _path(folder, tables)
     there = {segment.name for segment in segments(folder)}
@@ -49,7 +49,7 @@ def mark(folder: Path, tables: str, batches: Mapping[str, int]) -> None:
 
 
 def marked(folder: Path, tables: str) -> dict[str, int] | None:
-    """How many batches of each segment a pipeline has stored; None if it has not told."""
+    """How many batches of each segment a pipeline has stored; None if it has no mark."""
     found = _read(_path(folder, tables))
     return None if found is None else found.batches
 
@@ -74,7 +74,7 @@ class Taken:
 
 
 def _read(path: Path) -> Mark | None:
-    """A mark; None if it is missing or damaged, and then it says that nothing was taken."""
+    """A mark; None if it is missing or damaged, which counts as nothing stored."""
     try:
         return _decode(path.read_bytes())
     except (OSError, ValueError):
@@ -86,5 +86,5 @@ def _path(folder: Path, tables: str) -> Path:
 
 
 def _root(tables: str) -> str:
-    """A root by one name, wherever it is named from."""
+    """The absolute name of a root."""
     return tables if "://" in tables else str(Path(tables).resolve())

@@ -1,8 +1,8 @@
 """Writing frames so that what was synced survives a crash.
 
-`append` buffers; `flush` puts the buffer on disk as one batch with its checksum and returns
-when both are there. Whoever acknowledges a frame does so after `flush`. Segments are sealed
-by size and age with an atomic rename.
+`append` buffers; `flush` writes the buffer as one batch with its checksum and returns when both
+are on disk. A frame may be acknowledged after `flush`. Segments are sealed by size and age with an
+atomic rename.
 
 Every failure to write is raised to the caller. The buffer then holds what is not on disk,
 and `flush` may be called again when there is room: it goes on with a new segment, and no
@@ -47,14 +47,14 @@ class CaptureWriter:
     Args:
         folder: Where segments lie; made if it is missing.
         node: Whose frames these are. One writer a node and folder.
-        flush_seconds: A frame is not buffered for longer than this, given that `append` or,
-            where nothing is appended, whoever watches `due` comes by.
+        flush_seconds: A frame is not buffered for longer than this, provided that `append` is
+            called, or the caller watches `due`.
         seal_bytes: A segment of this size is sealed.
         seal_seconds: A segment of this age is sealed.
         clock: Seconds that only go forward.
-        begin: Gives the first number of a log of which nothing is known.
-        reached: Gives the number after the node's last one, from whoever has looked at the
-            folder already; None if there are no segments. By default all files are looked at.
+        begin: Gives the first number of a new log.
+        reached: Gives the number after the node's last one, or None if there are no segments, for
+            a caller that has listed the folder already. By default the folder is listed.
 
     Raises:
         ValueError: If the node's name is empty, too long, or not Unicode.
@@ -127,7 +127,7 @@ class CaptureWriter:
         )
 
     def flush(self) -> None:
-        """Puts the buffer on disk and returns when it is there.
+        """Writes the buffer and returns when it is on disk.
 
         Raises:
             OSError: If the disk does not take it; the buffer holds what is not on disk.
@@ -139,13 +139,13 @@ class CaptureWriter:
             self._seal_if_due()
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Puts a batch on disk, past the buffer, and returns when it is there.
+        """Writes a batch past the buffer and returns when it is on disk.
 
         Args:
             batch: Frames that are numbered from `next_sequence`.
 
         Raises:
-            ValueError: If its columns or its numbers are others.
+            ValueError: If its columns or its numbers are wrong.
             OSError: If the disk does not take it.
         """
         if not batch.schema.equals(SCHEMA):
@@ -169,7 +169,7 @@ class CaptureWriter:
         self._seal()
 
     def close(self) -> None:
-        """Seals what is open and lets go of the node. A closed writer is not used again.
+        """Seals the open segment and releases the node. A closed writer is not used again.
 
         Raises:
             OSError: If the disk does not take what is buffered.
@@ -219,7 +219,7 @@ class CaptureWriter:
         self._lock.note(self._next_sequence)
 
     def _retire(self, torn: OpenSegment) -> None:
-        """Leaves a segment that a failure tore, once it is certain what is in it."""
+        """Gives up a segment after a failed write, once it is certain what is in it."""
         torn.mend()
         try:
             self._seal()

@@ -50,12 +50,12 @@ class Log:
         for item in read_segment(segment, start=start):
             if isinstance(item, Damage):
                 self.is_damaged = True
-                click.echo(visible(told(item)), err=True)
+                click.echo(visible(damage_sentence(item)), err=True)
             else:
                 yield item
 
 
-def told(damage: "Damage") -> str:
+def damage_sentence(damage: "Damage") -> str:
     """Damage in one line."""
     from wireloom.capture.reader import NO_BATCH
 

@@ -13,7 +13,7 @@ from wireloom.cli.misuse import MisuseError
 from wireloom.wire.visible import visible
 
 if TYPE_CHECKING:
-    from wireloom.capture.retention import Kept, Pruned
+    from wireloom.capture.retention import KeptSegment, PruneResult
     from wireloom.capture.taken import Taken
 
 
@@ -69,10 +69,10 @@ def prune_(
     sys.exit(1 if pruned.overdue else 0)
 
 
-def _tell(pruned: "Pruned", taken: "Taken") -> None:
-    for one in pruned.gone:
+def _tell(pruned: "PruneResult", taken: "Taken") -> None:
+    for one in pruned.deleted:
         click.echo(f"deleted {visible(one.segment.name)}, {one.size:,} bytes")
-    click.echo(f"deleted {_summed(pruned.gone)}, kept {_summed(pruned.left)}")
+    click.echo(f"deleted {_summed(pruned.deleted)}, kept {_summed(pruned.left)}")
     if pruned.overdue:
         click.echo(f"kept although too old or too many: {_summed(pruned.overdue)}", err=True)
         lacking = sorted({root for one in pruned.overdue for root in taken.lacking(one.segment)})
@@ -80,6 +80,6 @@ def _tell(pruned: "Pruned", taken: "Taken") -> None:
             click.echo(f"not taken by {visible(root)}", err=True)
 
 
-def _summed(found: "list[Kept]") -> str:
+def _summed(found: "list[KeptSegment]") -> str:
     many = "segment" if len(found) == 1 else "segments"
     return f"{len(found):,} {many} with {sum(one.size for one in found):,} bytes"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import click
 
 from wireloom.capture.segment import Segment
-from wireloom.cli.capture_data import kept_segments, nodes_option, told
+from wireloom.cli.capture_data import damage_sentence, kept_segments, nodes_option
 from wireloom.cli.data import data_option
 from wireloom.cli.terminal import Grid, console
 from wireloom.wire.visible import visible
@@ -61,7 +61,7 @@ def stat(data: Path, *, nodes: tuple[str, ...]) -> None:
     _grid(stats).draw(console(), folds_at=5)
     damage = [one for stat in stats for one in stat.damage]
     for one in damage:
-        click.echo(visible(told(one)), err=True)
+        click.echo(visible(damage_sentence(one)), err=True)
     sys.exit(1 if damage else 0)
 
 

@@ -24,15 +24,15 @@ ARROWS: Final = {"in": "←", "out": "→", "local": "·"}
 NO_TYPE: Final = "?"
 
 
-class Kept(NamedTuple):
+class Sighting(NamedTuple):
     """A captured frame and where it lies."""
 
     row: dict[str, Any]
     segment: Segment
 
 
-class Said(NamedTuple):
-    """What a frame says of itself."""
+class Description(NamedTuple):
+    """Type and id of a frame, or why it has none."""
 
     type: str
     id: str | None
@@ -47,10 +47,10 @@ class Wanted(NamedTuple):
     types: tuple[str, ...]
 
     def has(self, row: dict[str, Any]) -> bool:
-        """Whether this is one of them."""
+        """Whether a frame is one of them."""
         if self.protocols and row["protocol"] not in self.protocols:
             return False
-        return not self.types or said(row).type in self.types
+        return not self.types or describe(row).type in self.types
 
 
 @click.command("tail")
@@ -109,22 +109,22 @@ def tail(  # noqa: PLR0913
     sys.exit(1 if log.is_damaged else 0)
 
 
-def said(row: dict[str, Any]) -> Said:
+def describe(row: dict[str, Any]) -> Description:
     """Type and id of a captured frame."""
     name = row["protocol"]
     if name not in NAMES:
-        return Said(NO_TYPE, None, "no known protocol")
+        return Description(NO_TYPE, None, "no known protocol")
     spoken = protocol(name)
     try:
         summary = spoken.record.summarise(spoken.codec.decode(row["raw"]), row["raw"])
     except WireError as error:
-        return Said(NO_TYPE, None, f"{error.reason}: {error.detail}")
-    return Said(summary.type, summary.id)
+        return Description(NO_TYPE, None, f"{error.reason}: {error.detail}")
+    return Description(summary.type, summary.id)
 
 
-def _last(log: Log, found: list[Segment], wanted: Wanted, count: int) -> list[Kept]:
+def _last(log: Log, found: list[Segment], wanted: Wanted, count: int) -> list[Sighting]:
     """The last frames of all nodes by time, reading no more than each node's last ones."""
-    by_node: dict[str, list[Kept]] = defaultdict(list)
+    by_node: dict[str, list[Sighting]] = defaultdict(list)
     for segment in reversed(found):
         kept = by_node[segment.node]
         if len(kept) < count:
@@ -134,16 +134,16 @@ def _last(log: Log, found: list[Segment], wanted: Wanted, count: int) -> list[Ke
     return merged[-count:] if count else []
 
 
-def _order(kept: Kept) -> tuple[Any, ...]:
+def _order(sighting: Sighting) -> tuple[Any, ...]:
     """By time; of one turn at a node, what came in stands before what it led to."""
-    row = kept.row
+    row = sighting.row
     is_answer = row["direction"] != "in"
     return row["captured_at"], row["node"], is_answer, row["sequence"]
 
 
 def _new(
     log: Log, found: list[Segment], wanted: Wanted, seen: dict[tuple[str, int], int]
-) -> Iterator[Kept]:
+) -> Iterator[Sighting]:
     """Frames of batches that were not there before."""
     from wireloom.capture.reader import batch_count
 
@@ -155,13 +155,13 @@ def _new(
             seen[key] = there
 
 
-def _frames(log: Log, segment: Segment, wanted: Wanted, *, start: int = 0) -> Iterator[Kept]:
+def _frames(log: Log, segment: Segment, wanted: Wanted, *, start: int = 0) -> Iterator[Sighting]:
     from wireloom.capture.record import rows
 
     for batch in log.batches(segment, start=start):
         for row in rows(batch):
             if wanted.has(row):
-                yield Kept(row, segment)
+                yield Sighting(row, segment)
 
 
 def _way(row: dict[str, Any]) -> str:
@@ -172,15 +172,15 @@ def _way(row: dict[str, Any]) -> str:
     return f"{here} {row['peer'] or NO_TYPE}"
 
 
-def _print(shown: Console, kept: Kept, *, raw: bool) -> None:
+def _print(shown: Console, sighting: Sighting, *, raw: bool) -> None:
     from wireloom.capture.jsonl import instant, put_line
 
-    row, segment = kept
+    row, segment = sighting
     if raw:
         sys.stdout.buffer.write(put_line(row, sequence=row["sequence"], segment=segment.name))
         sys.stdout.buffer.flush()
         return
-    what = said(row)
+    what = describe(row)
     outcome = " ".join(filter(None, (row["outcome"], row["reason"])))
     words = (
         Cell(f"{instant(row['captured_at'])}  ", "dim"),

@@ -243,7 +243,10 @@ def token(*, secret_file: Path, address: str, hours: float) -> None:
     made_at, path = int(time()), addresses.path(address)
     ends_at = made_at + max(1, int(hours * _HOUR_S))
     claims = Claims(sub=path, actor_id=path, iss=TOKEN_ISSUER, iat=made_at, exp=ends_at)
-    click.echo(create(claims, key=secret))
+    try:
+        click.echo(create(claims, key=secret))
+    except ValueError as error:
+        raise MisuseError(f"{secret_file}: {error}") from None
 
 
 async def _with_hub(options: dict[str, Any], work: Callable[[HubClient], Awaitable[None]]) -> None:

@@ -68,11 +68,11 @@ def main() -> None:
     except Exception as error:
         if os.environ.get(DEBUG):
             raise
-        click.echo(_told(error), err=True)
+        click.echo(_sentence(error), err=True)
         sys.exit(1)
 
 
-def _told(error: Exception) -> str:
+def _sentence(error: Exception) -> str:
     """What nobody expected, in a sentence."""
     what = visible(f"{type(error).__name__}: {error}")
     if isinstance(error, OSError):

@@ -11,14 +11,14 @@ import click
 
 from wireloom.cli.data import captures, data_option, tables
 from wireloom.cli.misuse import MisuseError
-from wireloom.cli.progress import Shown
+from wireloom.cli.progress import ProgressLine
 from wireloom.cli.tables import tables_option
 from wireloom.cli.terminal import Grid, console, line
 
 if TYPE_CHECKING:
-    from wireloom.pipeline.run import Told
-    from wireloom.pipeline.stages.ingest import Ingested
-    from wireloom.pipeline.tables import Store
+    from wireloom.pipeline.progress import Progress
+    from wireloom.pipeline.stages.ingest import IngestedBatch
+    from wireloom.pipeline.store import TableStore
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,11 +54,11 @@ def run(data: Path, root: str | None, master: str | None, conf: tuple[str, ...])
     from wireloom.pipeline import run as running
 
     folder, store = _captures(data), _store(data, root)
-    with Shown() as shown, started(master, conf, shown) as spark:
-        ran = running.run(spark, folder, store, told=_told(shown))
-    counts = {"frames": f"{ran.frames:,} new", "quarantine": f"{ran.quarantine:,} new"}
-    counts |= {name: f"{rows:,} rows" for name, rows in ran.tables.items()}
-    times = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in ran.seconds.items())
+    with ProgressLine() as shown, started(master, conf, shown) as spark:
+        result = running.run(spark, folder, store, progress=_progress(shown))
+    counts = {"frames": f"{result.frames:,} new", "quarantine": f"{result.quarantine:,} new"}
+    counts |= {name: f"{rows:,} rows" for name, rows in result.tables.items()}
+    times = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in result.seconds.items())
     _print({**counts, "took": times})
 
 
@@ -71,7 +71,7 @@ def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...
 
     folder, store = _captures(data), _store(data, root)
     asked: list[bool] = []
-    with Shown(every_seconds=MINUTE) as shown:
+    with ProgressLine(every_seconds=MINUTE) as shown:
 
         def stop() -> None:
             asked.append(True)
@@ -79,8 +79,8 @@ def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...
 
         with started(master, conf, shown, on_signal=stop) as spark:
             shown.stage("watching")
-            told = Watched(shown).told
-            running.watch(spark, folder, store, told=told, stopped=lambda: bool(asked))
+            progress = Watched(shown).progress
+            running.watch(spark, folder, store, progress=progress, stopped=lambda: bool(asked))
 
 
 @command.command("reprocess")
@@ -91,8 +91,8 @@ def reprocess(data: Path, root: str | None, master: str | None, conf: tuple[str,
     from wireloom.pipeline import run as running
 
     store = _store(data, root)
-    with Shown() as shown, started(master, conf, shown) as spark:
-        good, bad = running.reprocess(spark, store, told=_told(shown))
+    with ProgressLine() as shown, started(master, conf, shown) as spark:
+        good, bad = running.reprocess(spark, store, progress=_progress(shown))
     if not good + bad:
         click.echo("All frames were decoded by this version: nothing to do.")
         return
@@ -130,10 +130,10 @@ def compact(data: Path, root: str | None) -> None:
     """Put the tables' small files together."""
     from wireloom.pipeline import upkeep
 
-    with Shown() as shown:
-        begun = partial(shown.table, "compact")
-        gone = upkeep.compact(_store(data, root), begun=begun)
-    _print({name: f"{count:,} files fewer" for name, count in gone.items()})
+    with ProgressLine() as shown:
+        on_start = partial(shown.table, "compact")
+        removed = upkeep.compact(_store(data, root), on_start=on_start)
+    _print({name: f"{count:,} files fewer" for name, count in removed.items()})
 
 
 @command.command("vacuum")
@@ -144,20 +144,20 @@ def vacuum(data: Path, root: str | None, hours: int) -> None:
     """Delete files that no recent version of a table needs."""
     from wireloom.pipeline import upkeep
 
-    with Shown() as shown:
-        begun = partial(shown.table, "vacuum")
-        gone = upkeep.vacuum(_store(data, root), hours=hours, begun=begun)
-    _print({name: f"{count:,} files deleted" for name, count in gone.items()})
+    with ProgressLine() as shown:
+        on_start = partial(shown.table, "vacuum")
+        removed = upkeep.vacuum(_store(data, root), hours=hours, on_start=on_start)
+    _print({name: f"{count:,} files deleted" for name, count in removed.items()})
 
 
 def _captures(data: Path) -> Path:
     return _there(captures(data)).absolute()
 
 
-def _store(data: Path, root: str | None) -> "Store":
-    from wireloom.pipeline.tables import Store
+def _store(data: Path, root: str | None) -> "TableStore":
+    from wireloom.pipeline.store import TableStore
 
-    return Store(root or tables(_there(data)).absolute())
+    return TableStore(root or tables(_there(data)).absolute())
 
 
 def _there(folder: Path) -> Path:
@@ -168,21 +168,21 @@ def _there(folder: Path) -> Path:
     return folder
 
 
-def _told(shown: Shown) -> "Told":
+def _progress(shown: ProgressLine) -> "Progress":
     """Shows how far a run has got."""
-    from wireloom.pipeline.run import Told
+    from wireloom.pipeline.progress import Progress
 
     count = 0
 
-    def batch(ingested: "Ingested") -> None:
+    def batch(ingested: "IngestedBatch") -> None:
         nonlocal count
         count += ingested.frames + ingested.quarantine
         shown.say(f"ingest: {count:,} frames")
 
-    return Told(
+    return Progress(
         batch=batch,
         stage=lambda name: shown.stage(STAGES[name]),
-        begun=partial(shown.table, "analyse"),
+        table_started=partial(shown.table, "analyse"),
         slice=lambda done, last: shown.say(f"reprocess, slice {done} of {last}"),
     )
 
@@ -194,16 +194,16 @@ class Watched:
         shown: Where that line is.
     """
 
-    def __init__(self, shown: Shown) -> None:
-        from wireloom.pipeline.run import Told
+    def __init__(self, shown: ProgressLine) -> None:
+        from wireloom.pipeline.progress import Progress
 
-        self.told = Told(batch=self._batch, table=self._table)
+        self.progress = Progress(batch=self._batch, table=self._table)
         self._shown = shown
         self._since = monotonic()
         self._frames = 0
         self._last = ""
 
-    def _batch(self, ingested: "Ingested") -> None:
+    def _batch(self, ingested: "IngestedBatch") -> None:
         self._frames += ingested.frames + ingested.quarantine
         self._say()
 

@@ -1,7 +1,7 @@
 """What goes on while long work is done, on standard error.
 
 On a terminal it is one line that changes. Elsewhere it is a line for each stage, so that a log
-says what was done; what changes often is left out there, or told now and then.
+says what was done; what changes often is left out there, or printed now and then.
 """
 
 from math import inf
@@ -15,17 +15,17 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from wireloom.wire.visible import visible
 
 
-class Shown:
+class ProgressLine:
     """Progress, from its beginning to its end.
 
     Args:
-        every_seconds: Where no terminal is, how often what changes is told; by default never.
+        every_seconds: Where no terminal is, how often what changes is printed; by default never.
     """
 
     def __init__(self, *, every_seconds: float = inf) -> None:
         console = Console(stderr=True)
         self._every_seconds = every_seconds
-        self._told_at = monotonic()
+        self._printed_at = monotonic()
         self._live: Progress | None = None
         if console.is_terminal:
             columns = (
@@ -60,8 +60,8 @@ class Shown:
         """It has come so far."""
         if self._live is not None:
             self._live.update(self._task, description=visible(text))
-        elif monotonic() - self._told_at >= self._every_seconds:
-            self._told_at = monotonic()
+        elif monotonic() - self._printed_at >= self._every_seconds:
+            self._printed_at = monotonic()
             self.line(text)
 
     def table(self, verb: str, name: str, place: int, count: int) -> None:

@@ -2,17 +2,54 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from wireloom.cli.misuse import MisuseError
+from wireloom.live.endpoints import all_endpoints
 from wireloom.live.journal import Style, configure
 from wireloom.live.process import prepare
 
+LISTEN: Final = {
+    (*place.keys, "listen"): endpoint.title
+    for endpoint in all_endpoints()
+    for place in endpoint.places()
+}
+"""The keys that say where endpoints listen, and whose they are."""
 
-@click.command("serve")
+EXAMPLE: Final = next(iter(LISTEN))
+*_OTHERS, _LAST = dict.fromkeys(LISTEN.values())
+HELP: Final = f"""Serve {", ".join(_OTHERS)} and {_LAST}, and capture every frame.
+
+Without a configuration all endpoints listen on this machine only, and nobody has to log in.
+An empty ADDRESS turns an endpoint off. Every key of the configuration is also an environment
+variable: {".".join(EXAMPLE)} is WIRELOOM_{"_".join(EXAMPLE).upper()}.
+
+Exit status: 0 after SIGTERM or SIGINT, 1 if something failed, 2 for a wrong configuration.
+"""
+
+
+def _listen_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command an option for every link that can listen."""
+    for keys, title in reversed(LISTEN.items()):
+        option = click.option(
+            f"--{'-'.join(keys)}",
+            _parameter(keys),
+            metavar="ADDRESS",
+            help=f"Where {title} listens.",
+        )
+        command = option(command)
+    return command
+
+
+def _parameter(keys: tuple[str, ...]) -> str:
+    return "_".join(keys)
+
+
+@click.command("serve", help=HELP)
 @click.option(
     "--config",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -21,8 +58,7 @@ from wireloom.live.process import prepare
 )
 @click.option("--data", metavar="DIR", help="Where captures and the store lie.")
 @click.option("--name", help="The node's name in captures.  [default: the host's]")
-@click.option("--signalhub-listen", metavar="ADDRESS", help="Where the Signal Hub listens.")
-@click.option("--cthun-listen", metavar="ADDRESS", help="Where the Cthun broker listens.")
+@_listen_options
 @click.option("--metrics-listen", metavar="ADDRESS", help="Where /metrics and /healthz are.")
 @click.option("--no-capture", is_flag=True, help="Keep no frames.")
 @click.option(
@@ -45,18 +81,11 @@ from wireloom.live.process import prepare
 def command(
     config: Path | None, ready_file: Path | None, log_format: str, **options: str | bool | None
 ) -> None:
-    """Serve the Signal Hub and the Cthun broker, and capture every frame.
-
-    Without a configuration all endpoints listen on this machine only, and nobody has to log in.
-    An empty ADDRESS turns an endpoint off. Every key of the configuration is also an environment
-    variable: signalhub.listen is WIRELOOM_SIGNALHUB_LISTEN.
-
-    Exit status: 0 after SIGTERM or SIGINT, 1 if something failed, 2 for a wrong configuration.
-    """
+    """Serves all endpoints of a node."""
     import uvloop
 
-    from wireloom.live.config import ConfigError, load
-    from wireloom.live.endpoints import NodeError
+    from wireloom.live.config import load
+    from wireloom.live.errors import ConfigError, NodeError
     from wireloom.live.node import Node
 
     configure(Style(log_format), sys.stderr)
@@ -70,7 +99,7 @@ def command(
         raise click.ClickException(str(error)) from None
 
 
-def _by_key(options: dict[str, str | bool | None]) -> dict[tuple[str, str], object]:
+def _by_key(options: dict[str, str | bool | None]) -> dict[tuple[str, ...], object]:
     """Options by the keys that they set; flags that were not given set nothing."""
     return {
         ("node", "data"): options["data"],
@@ -78,14 +107,13 @@ def _by_key(options: dict[str, str | bool | None]) -> dict[tuple[str, str], obje
         ("node", "metrics"): options["metrics_listen"],
         ("node", "capture"): False if options["no_capture"] else None,
         ("node", "insecure_listen"): options["insecure_listen"] or None,
-        ("signalhub", "listen"): options["signalhub_listen"],
-        ("cthun", "listen"): options["cthun_listen"],
+        **{keys: options[_parameter(keys)] for keys in LISTEN},
     }
 
 
 def _tell(lines: Sequence[str], ready_file: Path | None) -> None:
     """Says where everything is: to people, and to scripts in one step."""
-    from wireloom.live.endpoints import NodeError
+    from wireloom.live.errors import NodeError
 
     for line in lines:
         click.echo(line)

@@ -21,7 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from wireloom.cli.misuse import MisuseError
-from wireloom.cli.progress import Shown
+from wireloom.cli.progress import ProgressLine
 from wireloom.pipeline.spark import JavaMissingError, session
 
 STOPPED: Final = b"stopped; run again to go on\n"
@@ -61,7 +61,7 @@ def parsed(conf: Sequence[str]) -> dict[str, str]:
 def started(
     master: str | None,
     conf: Sequence[str],
-    shown: Shown,
+    shown: ProgressLine,
     *,
     on_signal: Callable[[], None] | None = None,
 ) -> Iterator[SparkSession]:
@@ -92,14 +92,14 @@ def passed_on(line: str) -> bool:
     return _BANNER.match(line) is None
 
 
-def _start(master: str | None, settings: dict[str, str], shown: Shown) -> SparkSession:
+def _start(master: str | None, settings: dict[str, str], shown: ProgressLine) -> SparkSession:
     listener = Listener(shown)
     try:
         spark = session(master=master, settings=settings, stderr=listener.ear)
     except JavaMissingError as error:
         raise click.ClickException(str(error)) from None
     except (Py4JError, PySparkException) as error:
-        said = listener.reason() or _said(error)
+        said = listener.reason() or _sentence(error)
         raise click.ClickException(f"Spark did not start: {said}") from None
     finally:
         listener.close()
@@ -107,7 +107,7 @@ def _start(master: str | None, settings: dict[str, str], shown: Shown) -> SparkS
     return spark
 
 
-def _said(error: Exception) -> str:
+def _sentence(error: Exception) -> str:
     if isinstance(error, Py4JJavaError):
         return str(error.java_exception.getMessage())
     return str(error)
@@ -120,7 +120,7 @@ class Listener:
         shown: Where that is shown.
     """
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: ProgressLine) -> None:
         self._shown = shown
         self._waiting: list[str] | None = []
         mouth, self.ear = os.pipe()
@@ -152,7 +152,7 @@ class Listener:
                 tell(line.rstrip("\n"))
 
 
-def _obey(shown: Shown, on_signal: Callable[[], None] | None) -> None:
+def _obey(shown: ProgressLine, on_signal: Callable[[], None] | None) -> None:
     """Has an interrupt end the command: at once, or the second one if the first does something."""
     heard = False
 
@@ -168,7 +168,7 @@ def _obey(shown: Shown, on_signal: Callable[[], None] | None) -> None:
         signal.signal(number, obey)
 
 
-def _end(number: int, shown: Shown) -> None:
+def _end(number: int, shown: ProgressLine) -> None:
     """Ends both processes. An exception would do so too, after all threads had complained."""
     shown.end()
     os.write(2, STOPPED)

@@ -15,6 +15,7 @@ from wireloom.cli.tables import answering, lake, tables_option
 from wireloom.cli.terminal import Cell, Grid, Words, console, line, show
 from wireloom.report.books import STATES
 from wireloom.report.times import after, exact, spoken
+from wireloom.wire.outcome import Fate
 
 if TYPE_CHECKING:
     from wireloom.report.trace import Life
@@ -30,12 +31,12 @@ ENDS: Final = ("expired", "cancelled")
 
 LONG_MS: Final = 1_000
 COLOURS: Final = {
-    "delivered": "green",
-    "expired": "yellow",
-    "rejected": "red",
-    "cancelled": "yellow",
-    "in_flight": "cyan",
-    "lost": "red",
+    Fate.DELIVERED: "green",
+    Fate.EXPIRED: "yellow",
+    Fate.REJECTED: "red",
+    Fate.CANCELLED: "yellow",
+    Fate.IN_FLIGHT: "cyan",
+    Fate.LOST: "red",
 }
 
 Row = dict[str, Any]

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from wireloom.capture.record import Direction
 from wireloom.generate.scene import VICTIMS, Conversations, Kind, Scene
 from wireloom.generate.timeline import END_MS, SECOND_US
-from wireloom.generate.truth import Row, State
+from wireloom.generate.truth import Row
 from wireloom.protocols.cthun.chunks import put_chunk
 from wireloom.protocols.cthun.codec import encode, put_debug
 from wireloom.protocols.cthun.constants import (
@@ -39,7 +39,7 @@ from wireloom.protocols.cthun.messages import (
 )
 from wireloom.protocols.cthun.times import text_of
 from wireloom.wire.cursor import Writer
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Fate, Outcome, Reason
 
 BROKER: Final = "broker-1"
 SERVER: Final = "cth://broker-1.example.com/server"
@@ -165,7 +165,7 @@ class BrokerConversations(Conversations):
         letter, row = self._undelivered(at, DEFAULT_TTL_MS)
         over = letter.expires_ms * 1000
         word = TtlExpired(id=letter.envelope.id)
-        row.prove(State.EXPIRED, self._tell(over, letter.envelope, word, Direction.LOCAL))
+        row.prove(Fate.EXPIRED, self._tell(over, letter.envelope, word, Direction.LOCAL))
 
     def expired_on_arrival(self, at: int) -> None:
         """A message whose time was over when it came: its sender's clock is off."""
@@ -200,7 +200,7 @@ class BrokerConversations(Conversations):
         row = self._open(letter, target, at)
         self._in(at, sender, letter.raw, outcome=Outcome.REJECTED, reason=reason)
         error = ErrorMessage(id=letter.envelope.id, description=description)
-        row.prove(State.REJECTED, self._tell(at, letter.envelope, error), reason)
+        row.prove(Fate.REJECTED, self._tell(at, letter.envelope, error), reason)
 
     def associated(self, at: int) -> None:
         """A client makes itself known."""
@@ -284,7 +284,7 @@ class BrokerConversations(Conversations):
         at = self.scene.after(at, 4_000, SECOND_US)
         raw = queued + _note(Stage.DELIVER, at)
         self.scene.see(at, BROKER, Direction.OUT, raw, link=LINK, peer=row.destination)
-        row.prove(State.DELIVERED, at)
+        row.prove(Fate.DELIVERED, at)
         return at
 
     def _expire(self, letter: Letter, rows: Sequence[Row], at: int | None = None) -> None:
@@ -292,7 +292,7 @@ class BrokerConversations(Conversations):
         over = letter.expires_ms * 1000 if at is None else at
         told = self._tell(over, letter.envelope, TtlExpired(id=letter.envelope.id))
         for row in rows:
-            row.prove(State.EXPIRED, told)
+            row.prove(Fate.EXPIRED, told)
 
     def _tell(
         self, at: int, about: Envelope, data: BrokerData, direction: Direction = Direction.OUT

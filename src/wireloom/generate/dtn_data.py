@@ -8,7 +8,7 @@ from wireloom.generate.dtn import LINKS, Carriers, Node, Parcel, pause
 from wireloom.generate.dtn_chatter import GROUP, SUBSCRIBERS, TOPIC, Chatter
 from wireloom.generate.dtn_forgery import Forger, Victim
 from wireloom.generate.scene import Conversations, Kind, Scene
-from wireloom.generate.truth import Row, State
+from wireloom.generate.truth import Row
 from wireloom.protocols.dtn.constants import (
     GROUP_TTL_SEC,
     UNSIGNED,
@@ -25,7 +25,7 @@ from wireloom.protocols.dtn.sealing import (
     seal_update,
     sign_change,
 )
-from wireloom.wire.outcome import Outcome
+from wireloom.wire.outcome import Fate, Outcome
 
 SHORT_TTL_SEC: Final = 900
 LONG_TTL_SEC: Final = 604_800
@@ -92,7 +92,7 @@ class DtnConversations(Conversations):
         row = self._open(parcel, path[-1].uid, at)
         outcome = self.rng.choice((Outcome.DELIVERED, Outcome.ACKED))
         row.prove(
-            State.DELIVERED, self.carriers.carry(parcel, path, at, outcome=outcome, acked=False)
+            Fate.DELIVERED, self.carriers.carry(parcel, path, at, outcome=outcome, acked=False)
         )
 
     def cancelled_as_acked(self, at: int) -> None:
@@ -102,7 +102,7 @@ class DtnConversations(Conversations):
         row = self._open(parcel, path[-1].uid, at)
         arrived = self.carriers.carry(parcel, path, at)
         self._cancel(parcel, CancelReason.ACKED, path[::-1], arrived)
-        row.prove(State.DELIVERED, arrived)
+        row.prove(Fate.DELIVERED, arrived)
 
     def recalled_too_late(self, at: int) -> None:
         """A message that its origin recalls after it was delivered."""
@@ -119,7 +119,7 @@ class DtnConversations(Conversations):
         self.carriers.carry(parcel, path[:2], at, outcome=Outcome.QUEUED)
         recalled_at = pause(self.scene, at)
         self._cancel(parcel, CancelReason.RECALLED, path[:2], recalled_at)
-        row.prove(State.CANCELLED, recalled_at)
+        row.prove(Fate.CANCELLED, recalled_at)
 
     def lost(self, at: int) -> None:
         """A message that a carrier takes along and nobody sees again."""
@@ -136,14 +136,14 @@ class DtnConversations(Conversations):
         self.carriers.see(
             over, origin, Direction.LOCAL, parcel.raw, link=LINKS[0], outcome=Outcome.EXPIRED
         )
-        row.prove(State.EXPIRED, over)
+        row.prove(Fate.EXPIRED, over)
 
     def expired_by_word(self, at: int) -> None:
         """A message of which its origin tells everyone that it is over."""
         origin, carrier, row, parcel = self._strand(at, SHORT_TTL_SEC)
         over = max(at, parcel.deadline_ms * 1000 - origin.skew_ms * 1000)
         self._cancel(parcel, CancelReason.EXPIRED, [origin, carrier], over)
-        row.prove(State.EXPIRED, over)
+        row.prove(Fate.EXPIRED, over)
 
     def published(self, at: int) -> None:
         """A message to a topic, which one subscriber acknowledges."""
@@ -235,7 +235,7 @@ class DtnConversations(Conversations):
         row = self._open(parcel, to, at)
         arrived = self.carriers.carry(parcel, path, at)
         self._acknowledge(parcel, path, arrived)
-        row.prove(State.DELIVERED, arrived)
+        row.prove(Fate.DELIVERED, arrived)
         return arrived
 
     def _acknowledge(self, parcel: Parcel, path: Sequence[Node], at: int) -> None:

@@ -63,7 +63,7 @@ class Forger:
         return self._outsiders(receipt, victim, at), Reason.UNAUTHORIZED
 
     def _foreign_recall(self, victim: Victim, at: int) -> tuple[Parcel, Reason]:
-        """A recall that an outsider issues and signs in his own name."""
+        """A recall that an outsider issues and signs in its own name."""
         outsider = self._carriers.outsider
         recall = DeliveryCancel(
             msg_id=victim.id,

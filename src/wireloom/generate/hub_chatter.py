@@ -19,32 +19,6 @@ from wireloom.protocols.signalhub.constants import (
     DisconnectReason,
 )
 from wireloom.protocols.signalhub.envelope import ActorRegistration, SharedMessage
-from wireloom.protocols.signalhub.exchange import (
-    ActorListPayload,
-    DiscoveredPayload,
-    DiscoverPayload,
-    ListActorsPayload,
-    RegisteredPayload,
-    RegisterPayload,
-    RenewedPayload,
-    RenewPayload,
-    SubscribedPayload,
-    SubscribePayload,
-    UnregisterPayload,
-    UnsubscribePayload,
-)
-from wireloom.protocols.signalhub.lifecycle import (
-    ConnectedPayload,
-    ConnectMetadata,
-    DisconnectPayload,
-    Empty,
-    HeartbeatAckPayload,
-    HeartbeatPayload,
-    PausePayload,
-    QueueStatsResponsePayload,
-    ServerCapabilities,
-    VersionMismatchPayload,
-)
 from wireloom.protocols.signalhub.messages import (
     ActorList,
     Connect,
@@ -68,6 +42,32 @@ from wireloom.protocols.signalhub.messages import (
     Unregister,
     Unsubscribe,
     VersionMismatch,
+)
+from wireloom.protocols.signalhub.metadata import (
+    ConnectMetadata,
+)
+from wireloom.protocols.signalhub.payloads import (
+    ActorListPayload,
+    ConnectedPayload,
+    DisconnectPayload,
+    DiscoveredPayload,
+    DiscoverPayload,
+    Empty,
+    HeartbeatAckPayload,
+    HeartbeatPayload,
+    ListActorsPayload,
+    PausePayload,
+    QueueStatsResponsePayload,
+    RegisteredPayload,
+    RegisterPayload,
+    RenewedPayload,
+    RenewPayload,
+    ServerCapabilities,
+    SubscribedPayload,
+    SubscribePayload,
+    UnregisterPayload,
+    UnsubscribePayload,
+    VersionMismatchPayload,
 )
 from wireloom.protocols.signalhub.tokens import Claims, create
 from wireloom.wire.keys import SigningKey

@@ -9,26 +9,9 @@ from wireloom.generate.hub import ACTORS, Hub, deadline_ms
 from wireloom.generate.hub_chatter import CAPABILITY, TOPICS, Chatter
 from wireloom.generate.scene import VICTIMS, Conversations, Kind, Scene
 from wireloom.generate.timeline import MINUTE_US, SECOND_US
-from wireloom.generate.truth import Row, State
+from wireloom.generate.truth import Row
 from wireloom.protocols.signalhub.constants import RETRYABLE, DeliveryStatus, ErrorCode
 from wireloom.protocols.signalhub.envelope import Inner, SharedMessage
-from wireloom.protocols.signalhub.exchange import (
-    BroadcastAckPayload,
-    BroadcastMetadata,
-    BroadcastPayload,
-    DeliveryAckPayload,
-    PublishedPayload,
-    PublishPayload,
-    SendMetadata,
-    SendPayload,
-)
-from wireloom.protocols.signalhub.lifecycle import (
-    ErrorPayload,
-    MessageTooLargePayload,
-    RateLimitedPayload,
-    UnauthorizedPayload,
-    UnknownActorPayload,
-)
 from wireloom.protocols.signalhub.messages import (
     Broadcast,
     BroadcastAck,
@@ -42,7 +25,24 @@ from wireloom.protocols.signalhub.messages import (
     Unauthorized,
     UnknownActor,
 )
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.protocols.signalhub.metadata import (
+    BroadcastMetadata,
+    SendMetadata,
+)
+from wireloom.protocols.signalhub.payloads import (
+    BroadcastAckPayload,
+    BroadcastPayload,
+    DeliveryAckPayload,
+    ErrorPayload,
+    MessageTooLargePayload,
+    PublishedPayload,
+    PublishPayload,
+    RateLimitedPayload,
+    SendPayload,
+    UnauthorizedPayload,
+    UnknownActorPayload,
+)
+from wireloom.wire.outcome import Fate, Outcome, Reason
 
 GONE: Final = "@(browser/closed-tab)"
 """An actor that is not registered."""
@@ -153,26 +153,26 @@ class HubConversations(Conversations):
     def told(self, at: int) -> None:
         """A message that the hub passes on at once."""
         message, row = self._send(at, pattern="tell")
-        row.prove(State.DELIVERED, self._forward(message, at))
+        row.prove(Fate.DELIVERED, self._forward(message, at))
 
     def asked(self, at: int) -> None:
         """A message that the hub passes on and acknowledges; often it is answered in kind."""
         message, row = self._send(at)
         done = self._forward(message, at)
-        row.prove(State.DELIVERED, done)
+        row.prove(Fate.DELIVERED, done)
         self._acknowledge(message, done, DeliveryStatus.DELIVERED)
         if self.rng.random() < 0.5:
             route = (str(row.destination), message.from_)
             again = self.scene.after(done, 20_000, SECOND_US)
             answer, back = self._send(again, route, pattern="tell")
-            back.prove(State.DELIVERED, self._forward(answer, again))
+            back.prove(Fate.DELIVERED, self._forward(answer, again))
 
     def queued_and_delivered(self, at: int) -> None:
         """A message that waits until its target is back."""
         message, row = self._send(at, ttl=10 * 60_000, outcome=Outcome.QUEUED)
         self._acknowledge(message, at, DeliveryStatus.QUEUED)
         back = self.scene.after(at, 5 * SECOND_US, 9 * MINUTE_US)
-        row.prove(State.DELIVERED, self._forward(message, back))
+        row.prove(Fate.DELIVERED, self._forward(message, back))
 
     def queued_and_expired(self, at: int) -> None:
         """A message whose target does not come back in time."""
@@ -201,7 +201,7 @@ class HubConversations(Conversations):
         reason, cls, payload = next(self._refusals)
         route = (self.rng.choice(ACTORS), GONE) if cls is UnknownActor else None
         message, row = self._send(at, route, outcome=Outcome.REJECTED, reason=reason)
-        row.prove(State.REJECTED, self._reply(cls, message, at, payload), reason)
+        row.prove(Fate.REJECTED, self._reply(cls, message, at, payload), reason)
 
     def published(self, at: int) -> None:
         """A message to a topic, passed on to its subscribers, if it has any."""
@@ -213,9 +213,9 @@ class HubConversations(Conversations):
         payload = PublishedPayload(topic=message.payload.topic, subscriber_count=len(readers))
         told = self._reply(Published, message, at, payload)
         if readers:
-            row.prove(State.DELIVERED, told)
+            row.prove(Fate.DELIVERED, told)
         else:
-            row.prove(State.REJECTED, told, Reason.UNKNOWN_DESTINATION)
+            row.prove(Fate.REJECTED, told, Reason.UNKNOWN_DESTINATION)
 
     def published_in_vain(self, at: int) -> None:
         """A message to a topic of which nothing more is seen."""
@@ -226,22 +226,22 @@ class HubConversations(Conversations):
         """A message to a topic, from someone who sends too much."""
         message, row = self._publish(at, outcome=Outcome.REJECTED, reason=Reason.RATE_LIMITED)
         told = self._reply(RateLimited, message, at, RateLimitedPayload(retry_after=1500))
-        row.prove(State.REJECTED, told, Reason.RATE_LIMITED)
+        row.prove(Fate.REJECTED, told, Reason.RATE_LIMITED)
 
     def broadcast(self, at: int) -> None:
         """A message to all actors."""
         row, told = self._broadcast(at, readers=self.rng.sample(ACTORS, 3))
-        row.prove(State.DELIVERED, told)
+        row.prove(Fate.DELIVERED, told)
 
     def broadcast_queued(self, at: int) -> None:
         """A message to all actors, of which those that it is for are away."""
         row, told = self._broadcast(at, queued_count=2)
-        row.prove(State.DELIVERED, told)
+        row.prove(Fate.DELIVERED, told)
 
     def broadcast_in_vain(self, at: int) -> None:
         """A message to all actors that nobody gets."""
         row, told = self._broadcast(at, failed_count=self.rng.randint(0, 1))
-        row.prove(State.REJECTED, told, Reason.UNKNOWN_DESTINATION)
+        row.prove(Fate.REJECTED, told, Reason.UNKNOWN_DESTINATION)
 
     def _broadcast(
         self, at: int, *, readers: Sequence[str] = (), queued_count: int = 0, failed_count: int = 0
@@ -311,7 +311,7 @@ class HubConversations(Conversations):
     def _give_up(self, message: Send, row: Row, at: int) -> None:
         code = next(self._ends)
         told = self._reply(Error, message, at, fault(code, "Message was not delivered in time"))
-        row.prove(State.EXPIRED, told)
+        row.prove(Fate.EXPIRED, told)
         self._victims.append(message)
 
 

@@ -10,7 +10,7 @@ from wireloom.generate import mesh_chatter
 from wireloom.generate.mesh import LORA, UDP, Mesh, Node, Trip, later
 from wireloom.generate.scene import VICTIMS, Conversations, Kind, Scene
 from wireloom.generate.timeline import END_MS, END_US, SECOND_US
-from wireloom.generate.truth import Row, State
+from wireloom.generate.truth import Row
 from wireloom.protocols.myriadmesh.codec import decode, encode
 from wireloom.protocols.myriadmesh.constants import (
     ACK_TIMEOUT_MS,
@@ -25,7 +25,7 @@ from wireloom.protocols.myriadmesh.constants import (
     Flags,
 )
 from wireloom.protocols.myriadmesh.messages import Ack, Data, DataBatch, Error, Frame, Heartbeat
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Fate, Outcome, Reason
 
 REASONS: Final = {
     ErrorCode.INVALID_SIGNATURE: Reason.BAD_SIGNATURE,
@@ -164,7 +164,7 @@ class MeshConversations(Conversations):
         trip = self.mesh.carry(raw, [source, relay], at, **verdict)
         row = self._open(frame, trip, at)
         self._acknowledge(frame, AckType.FAILED, [relay, source], trip.at)
-        row.prove(State.REJECTED, trip.at, Reason.NO_ROUTE)
+        row.prove(Fate.REJECTED, trip.at, Reason.NO_ROUTE)
 
     def refused_and_delivered(self, at: int) -> None:
         """A message that one relay gives up and another delivers."""
@@ -178,7 +178,7 @@ class MeshConversations(Conversations):
         row = self._open(frame, Trip(again.at, again.raw, trip.lora or again.lora), at)
         self._tell_error(row, frame, code, [first, source], trip.at)
         self._acknowledge(frame, AckType.DELIVERED, [destination, second, source], again.at)
-        row.prove(State.DELIVERED, again.at)
+        row.prove(Fate.DELIVERED, again.at)
 
     def queued_and_delivered(self, at: int) -> None:
         """A message that waits at a relay until its destination is back."""
@@ -190,7 +190,7 @@ class MeshConversations(Conversations):
         back = later(self.scene, trip.at)
         arrived = self.mesh.onward(trip, [relay, destination], back, outcome=Outcome.DELIVERED)
         self._acknowledge(frame, AckType.DELIVERED, [destination, relay, source], arrived.at)
-        row.prove(State.DELIVERED, arrived.at)
+        row.prove(Fate.DELIVERED, arrived.at)
 
     def queued(self, at: int) -> None:
         """A message that waits at a relay to the end."""
@@ -218,7 +218,7 @@ class MeshConversations(Conversations):
         for frame in frames:
             row = self._open(frame, trip, at)
             self._acknowledge(frame, AckType.DELIVERED, [destination, source], trip.at)
-            row.prove(State.DELIVERED, trip.at)
+            row.prove(Fate.DELIVERED, trip.at)
 
     def batch_lost(self, at: int) -> None:
         """Several messages in one frame that vanishes."""
@@ -244,7 +244,7 @@ class MeshConversations(Conversations):
         frame, raw = self._data(source, listener, at)
         outcome = self.rng.choice((Outcome.DELIVERED, Outcome.ACKED))
         trip = self.mesh.carry(raw, [source, relay, listener], at, outcome=outcome)
-        self._open(frame, trip, at).prove(State.DELIVERED, trip.at)
+        self._open(frame, trip, at).prove(Fate.DELIVERED, trip.at)
 
     def _deliver(
         self, at: int, source: Node, destination: Node, path: list[Node], *, sealed: bool = False
@@ -254,7 +254,7 @@ class MeshConversations(Conversations):
         row = self._open(frame, trip, at)
         kind = self.rng.choice((AckType.RECEIVED, AckType.DELIVERED))
         self._acknowledge(frame, kind, path[::-1], trip.at)
-        row.prove(State.DELIVERED, trip.at)
+        row.prove(Fate.DELIVERED, trip.at)
 
     def _data(
         self, source: Node, destination: Node, at: int, *, sealed: bool = False, **more: Any
@@ -294,7 +294,7 @@ class MeshConversations(Conversations):
         sender = path[0]
         draft = self.mesh.draft(sender, error, frame.source_node_id, at)
         self.mesh.carry(self.mesh.signed(draft, sender.key), path, at, outcome=Outcome.ACCEPTED)
-        row.prove(State.REJECTED, at, REASONS[code])
+        row.prove(Fate.REJECTED, at, REASONS[code])
 
     def _broadcast(self, at: int, *, count: int) -> None:
         source = self.rng.choice(self.mesh.nodes)
@@ -303,7 +303,7 @@ class MeshConversations(Conversations):
         heard = self.mesh.spread(raw, source, at, outcome=Outcome.DELIVERED, count=count)
         row = self._open(frame, Trip(heard, raw, source.radio), at)
         if count:
-            row.prove(State.DELIVERED, heard)
+            row.prove(Fate.DELIVERED, heard)
 
     def _batch(self, source: Node, destination: Node, at: int) -> tuple[list[Frame], bytes]:
         raws = [self._data(source, destination, at)[1] for _ in range(self.rng.randint(2, 4))]

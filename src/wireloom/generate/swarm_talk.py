@@ -8,12 +8,12 @@ from wireloom.capture.record import Direction
 from wireloom.generate.scene import Conversations, Kind, Scene
 from wireloom.generate.swarm import SWARMS, Planned, Role, Swarm
 from wireloom.generate.timeline import MINUTE_US, SECOND_US
-from wireloom.generate.truth import Row, State
+from wireloom.generate.truth import Row
 from wireloom.protocols.uep12.codec import encode
 from wireloom.protocols.uep12.constants import HASH_SIZE, TICKET_SIZE
 from wireloom.protocols.uep12.integrity import expires_ms, is_proof, work
 from wireloom.protocols.uep12.messages import Content, MessageList, PullByHash, PullByTime
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Fate, Outcome, Reason
 
 LINK: Final = "udp"
 FANOUT: Final = 2
@@ -24,7 +24,7 @@ SPREAD_US: Final = 7 * MINUTE_US
 """After so long, all who get a message in time have it."""
 
 
-class Told:
+class SpreadMessage:
     """A message that spreads, and who has it.
 
     Args:
@@ -51,8 +51,8 @@ class SwarmConversations(Conversations):
 
     def __init__(self, scene: Scene, messages: Sequence[Planned]) -> None:
         self._messages = messages
-        self._coming: deque[Told] = deque()
-        self._told: dict[str, list[Told]] = {swarm.name: [] for swarm in SWARMS}
+        self._coming: deque[SpreadMessage] = deque()
+        self._spreading: dict[str, list[SpreadMessage]] = {swarm.name: [] for swarm in SWARMS}
         super().__init__(scene)
 
     def kinds(self) -> Sequence[Kind]:
@@ -79,8 +79,8 @@ class SwarmConversations(Conversations):
     def converse(self, at: int) -> None:
         """Something about the messages that have spread by now."""
         while self._coming and self._coming[0].message.at + SPREAD_US <= at:
-            told = self._coming.popleft()
-            self._told[told.message.swarm.name].append(told)
+            spread = self._coming.popleft()
+            self._spreading[spread.message.swarm.name].append(spread)
         super().converse(at)
 
     def forge(self, at: int) -> None:
@@ -95,14 +95,14 @@ class SwarmConversations(Conversations):
 
     def pulled(self, at: int) -> None:
         """A peer asks for a message by its hash, and gets what it has meanwhile."""
-        told = self._alive(at)
-        if told is None:
+        spread = self._alive(at)
+        if spread is None:
             self.pulled_in_vain(at)
             return
-        asker, asked = self.rng.sample(told.holders, 2)
-        answer = (told.message.raw, Outcome.DUPLICATE)
-        pull = PullByHash(msg_hashes=(told.message.hash,))
-        self._ask(told.message.swarm, (asker, asked), encode(pull), at, answer)
+        asker, asked = self.rng.sample(spread.holders, 2)
+        answer = (spread.message.raw, Outcome.DUPLICATE)
+        pull = PullByHash(msg_hashes=(spread.message.hash,))
+        self._ask(spread.message.swarm, (asker, asked), encode(pull), at, answer)
 
     def pulled_in_vain(self, at: int) -> None:
         """A peer asks for messages that nobody has."""
@@ -116,30 +116,34 @@ class SwarmConversations(Conversations):
         swarm = self.rng.choice(SWARMS)
         asker, asked = self.rng.sample(swarm.peers, 2)
         lately = [
-            told for told in self._told[swarm.name] if asked in told.holders and told.expiry_us > at
+            spread
+            for spread in self._spreading[swarm.name]
+            if asked in spread.holders and spread.expiry_us > at
         ]
         self._pull_by_time(swarm, (asker, asked), at, lately[-LISTED:])
 
     def echoed(self, at: int) -> None:
         """A peer pushes a message to another that has it already."""
-        told = self._alive(at)
-        if told is None:
+        spread = self._alive(at)
+        if spread is None:
             self.pulled_in_vain(at)
             return
-        sender, receiver = self.rng.sample(told.holders, 2)
-        self._hop(told.message.swarm, (sender, receiver), told.message.raw, at, Outcome.DUPLICATE)
+        sender, receiver = self.rng.sample(spread.holders, 2)
+        self._hop(
+            spread.message.swarm, (sender, receiver), spread.message.raw, at, Outcome.DUPLICATE
+        )
 
-    def _alive(self, at: int) -> Told | None:
+    def _alive(self, at: int) -> SpreadMessage | None:
         """A message that at least two peers have and may still speak of."""
         swarm = self.rng.choice(SWARMS)
         found = [
-            told
-            for told in self._told[swarm.name][-20:]
-            if told.expiry_us > at and len(told.holders) > 1
+            spread
+            for spread in self._spreading[swarm.name][-20:]
+            if spread.expiry_us > at and len(spread.holders) > 1
         ]
         return self.rng.choice(found) if found else None
 
-    def _tell(self, message: Planned) -> Told:
+    def _tell(self, message: Planned) -> SpreadMessage:
         """A message spreads as its role says."""
         swarm, at = message.swarm, message.at
         composer, *others = self.rng.sample(swarm.peers, len(swarm.peers))
@@ -148,68 +152,70 @@ class SwarmConversations(Conversations):
             peer: self.scene.row(message.hash.hex(), peer, deadline_ms=deadline_ms, at=at)
             for peer in others
         }
-        told = Told(message, rows)
-        told.holders.append(composer)
+        spread = SpreadMessage(message, rows)
+        spread.holders.append(composer)
         self._see(at, swarm, composer, Direction.LOCAL, message.raw, outcome=Outcome.ACCEPTED)
         match message.role:
             case Role.AHEAD:
-                self._refuse(told, others, Reason.FUTURE, at)
-                self._spread(told, others[:3], at + 6 * MINUTE_US)
+                self._refuse(spread, others, Reason.FUTURE, at)
+                self._spread(spread, others[:3], at + 6 * MINUTE_US)
             case Role.GREEDY:
-                self._refuse(told, others, Reason.TTL_EXCEEDED, at)
+                self._refuse(spread, others, Reason.TTL_EXCEEDED, at)
             case Role.SHORT | Role.PATIENT:
-                self._spread(told, others[2:], at)
+                self._spread(spread, others[2:], at)
             case Role.LATE:
-                late_at = self._spread(told, others[1:], at)
-                self._recover(told, others[0], max(late_at, told.expiry_us + MINUTE_US))
+                late_at = self._spread(spread, others[1:], at)
+                self._recover(spread, others[0], max(late_at, spread.expiry_us + MINUTE_US))
             case _:
-                self._recover(told, others[0], self._spread(told, others[1:], at) + 5 * SECOND_US)
-        return told
+                self._recover(
+                    spread, others[0], self._spread(spread, others[1:], at) + 5 * SECOND_US
+                )
+        return spread
 
-    def _spread(self, told: Told, peers: Sequence[str], at: int) -> int:
+    def _spread(self, spread: SpreadMessage, peers: Sequence[str], at: int) -> int:
         """A message goes from those who have it to `peers`; gives the last instant."""
-        swarm, raw = told.message.swarm, told.message.raw
+        swarm, raw = spread.message.swarm, spread.message.raw
         for peer in peers:
-            senders = self.rng.sample(told.holders, min(FANOUT, len(told.holders)))
+            senders = self.rng.sample(spread.holders, min(FANOUT, len(spread.holders)))
             outcome = self.rng.choice((Outcome.ACCEPTED, Outcome.DELIVERED))
             for sender in senders:
                 at = self._hop(swarm, (sender, peer), raw, at, outcome)
-                self._note(told, peer, outcome, at)
+                self._note(spread, peer, outcome, at)
                 outcome = Outcome.DUPLICATE
-            told.holders.append(peer)
+            spread.holders.append(peer)
         return at
 
-    def _refuse(self, told: Told, peers: Sequence[str], reason: Reason, at: int) -> None:
-        composer = told.holders[0]
+    def _refuse(self, spread: SpreadMessage, peers: Sequence[str], reason: Reason, at: int) -> None:
+        composer = spread.holders[0]
         for peer in peers:
             route = (composer, peer)
-            swarm, raw = told.message.swarm, told.message.raw
+            swarm, raw = spread.message.swarm, spread.message.raw
             at = self._hop(swarm, route, raw, at, Outcome.REJECTED, reason=reason)
-            told.rows[peer].prove(State.REJECTED, at, reason)
+            spread.rows[peer].prove(Fate.REJECTED, at, reason)
 
-    def _recover(self, told: Told, peer: str, at: int) -> None:
+    def _recover(self, spread: SpreadMessage, peer: str, at: int) -> None:
         """A peer that missed a message pulls it; too late, if its lifetime is over."""
-        outcome = Outcome.EXPIRED if at >= told.expiry_us else Outcome.ACCEPTED
-        pull = encode(PullByHash(msg_hashes=(told.message.hash,)))
-        route = (peer, self.rng.choice(told.holders))
-        at = self._ask(told.message.swarm, route, pull, at, (told.message.raw, outcome))
-        self._note(told, peer, outcome, at)
+        outcome = Outcome.EXPIRED if at >= spread.expiry_us else Outcome.ACCEPTED
+        pull = encode(PullByHash(msg_hashes=(spread.message.hash,)))
+        route = (peer, self.rng.choice(spread.holders))
+        at = self._ask(spread.message.swarm, route, pull, at, (spread.message.raw, outcome))
+        self._note(spread, peer, outcome, at)
         if outcome is Outcome.ACCEPTED:
-            told.holders.append(peer)
+            spread.holders.append(peer)
 
-    def _note(self, told: Told, peer: str, outcome: Outcome, at: int) -> None:
+    def _note(self, spread: SpreadMessage, peer: str, outcome: Outcome, at: int) -> None:
         if outcome in (Outcome.ACCEPTED, Outcome.DELIVERED):
-            told.rows[peer].prove(State.DELIVERED, at)
+            spread.rows[peer].prove(Fate.DELIVERED, at)
         elif outcome is Outcome.EXPIRED:
-            told.rows[peer].prove(State.EXPIRED, at)
+            spread.rows[peer].prove(Fate.EXPIRED, at)
 
     def _pull_by_time(
-        self, swarm: Swarm, route: tuple[str, str], at: int, found: Sequence[Told]
+        self, swarm: Swarm, route: tuple[str, str], at: int, found: Sequence[SpreadMessage]
     ) -> None:
         now_ms = at // 1000
         ticket = self.rng.randbytes(TICKET_SIZE)
         window = {"start_time": now_ms - 3_600_000, "end_time": now_ms}
-        hashes = tuple(told.message.hash for told in found)
+        hashes = tuple(spread.message.hash for spread in found)
         listed = encode(MessageList(ticket=ticket, msg_hashes=hashes, **window))
         pull = encode(PullByTime(ticket=ticket, **window))
         self._ask(swarm, route, pull, at, (listed, Outcome.ACCEPTED))

@@ -7,31 +7,19 @@ that would come after the end is not captured, so it proves nothing.
 
 import json
 from collections import Counter
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
 from wireloom.capture.record import Captured
 from wireloom.generate.timeline import END_MS, END_US
 from wireloom.registry import NAMES
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Fate, Outcome, Reason
 
 TRUTH: Final = "truth.jsonl"
 COUNTS: Final = "truth-counts.json"
 
 
-class State(StrEnum):
-    """The states of a message, strongest first."""
-
-    DELIVERED = "delivered"
-    CANCELLED = "cancelled"
-    REJECTED = "rejected"
-    EXPIRED = "expired"
-    IN_FLIGHT = "in_flight"
-    LOST = "lost"
-
-
-_STRENGTH: Final = {state: -rank for rank, state in enumerate(State)}
+_STRENGTH: Final = {state: -rank for rank, state in enumerate(Fate)}
 
 
 class Row:
@@ -53,10 +41,10 @@ class Row:
         self.message_id = message_id
         self.destination = destination
         self.deadline_ms = deadline_ms
-        self._proven: State | None = None
+        self._proven: Fate | None = None
         self._reason: Reason | None = None
 
-    def prove(self, state: State, at_us: int, reason: Reason | None = None) -> None:
+    def prove(self, state: Fate, at_us: int, reason: Reason | None = None) -> None:
         """Evidence for `state` at an instant; a stronger one stays, the first of equals too."""
         if at_us > END_US:
             return
@@ -64,16 +52,16 @@ class Row:
             self._proven, self._reason = state, reason
 
     @property
-    def state(self) -> State:
+    def state(self) -> Fate:
         """The strongest state with evidence; without any, the deadline decides."""
         if self._proven is not None:
             return self._proven
-        return State.IN_FLIGHT if self.deadline_ms >= END_MS else State.LOST
+        return Fate.IN_FLIGHT if self.deadline_ms >= END_MS else Fate.LOST
 
     @property
     def reason(self) -> Reason | None:
         """Why it was rejected."""
-        return self._reason if self.state is State.REJECTED else None
+        return self._reason if self.state is Fate.REJECTED else None
 
     def line(self) -> dict[str, Any]:
         """The row as it stands in the truth file."""
@@ -121,7 +109,7 @@ class Truth:
 
     def counts(self) -> dict[str, Any]:
         """Frames by protocol, the books, and how many messages of which kind there are."""
-        books = {name: dict.fromkeys(State, 0) for name in NAMES}
+        books = {name: dict.fromkeys(Fate, 0) for name in NAMES}
         for row in self.rows:
             books[row.protocol][row.state] += 1
         frames = {name: self._captured[name] - self._quarantined[name] for name in NAMES}

@@ -1,80 +1,39 @@
 """What an operator sets: one TOML file, environment variables over it, options over both.
 
-```toml
-[node]
-name = "east"
-[signalhub]
-listen = "127.0.0.1:8787"
-[cthun]
-listen = "0.0.0.0:8142"
-tls = {certificate = "broker.pem", key = "broker.key", client_authority = "ca.pem"}
-```
-
-A key's variable is its path in capitals: `WIRELOOM_SIGNALHUB_LISTEN`. Variables that are no
-text are written as in TOML.
+The file has a table for the node and one for each endpoint. A key's variable is its path in
+capitals: `WIRELOOM_NODE_NAME`. Variables that are no text are written as in TOML.
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from ipaddress import ip_address
 from pathlib import Path
 from socket import gethostname
 from types import UnionType
-from typing import Any, Final, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct, field
 
 from wireloom.capture.retention import Bounds, take_age
-from wireloom.live.links.handshake import is_loopback
+from wireloom.live.endpoint import LIMITS, AnyEndpoint, Endpoint, EndpointSection, Place
+from wireloom.live.endpoints import all_endpoints
+from wireloom.live.errors import ConfigError
 from wireloom.live.plausible import explained, limit_objection, objection
-from wireloom.protocols.signalhub.constants import HUB_ADDRESS
+from wireloom.live.sections import Address, Section, take_address
 from wireloom.wire.visible import visible
 
 PREFIX: Final = "WIRELOOM_"
 MIN_CAPTURE_BYTES: Final = 256 * 1024 * 1024
 """Less has no room for what is written at once."""
 
-ENDPOINTS: Final = ("signalhub", "cthun")
 OTHER_VARIABLES: Final = frozenset(
     f"{PREFIX}{name}" for name in ("CONFIG", "HUB_URL", "BROKER_URL", "DEBUG")
 )
-"""What other commands read, and this file's own name."""
+"""What other commands read, and the name of the file itself."""
 
-_LIMITS: Final = "limits"
-_MAX_PORT: Final = 65_535
-
-
-class ConfigError(Exception):
-    """Something that was set cannot be; the text says what and why."""
-
-
-class Section(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of the file."""
-
-
-class Tls(Section, frozen=True):
-    """What an endpoint secures its connections with."""
-
-    certificate: str
-    """The certificate and those between it and the root, PEM."""
-
-    key: str
-    """Its private key, PEM, not encrypted."""
-
-    client_authority: str | None = None
-    """Who vouches for clients' certificates, PEM."""
-
-
-class Auth(Section, frozen=True):
-    """What clients of the hub prove themselves with: tokens signed by one of these."""
-
-    secret_file: str | None = None
-    """A file with the secret of HS256 tokens; white space around it does not count."""
-
-    public_keys: tuple[str, ...] = ()
-    """Ed25519 keys of those who sign EdDSA tokens, hex."""
+_NODE: Final = "node"
+S = TypeVar("S", bound=EndpointSection)
 
 
 class NodeSection(Section, frozen=True):
@@ -107,106 +66,61 @@ class NodeSection(Section, frozen=True):
     insecure_listen: bool = False
     """Whether endpoints may listen beyond this machine without authentication and TLS."""
 
+    def metrics_address(self) -> Address | None:
+        """Where the pages are served; None if nowhere.
 
-class EndpointSection(Section, frozen=True):
-    """What the endpoints of all protocols have."""
-
-    listen: str
-    """Address and port; empty: the endpoint is off."""
-
-    path: str
-    """Where the WebSocket is."""
-
-    origins: tuple[str, ...] = ()
-    """Whose web pages may connect besides those of this machine: `https://example.com`."""
-
-    tls: Tls | None = None
-    """Without it connections are plain."""
-
-    max_connections: int = 20_000
-    """Further ones are refused."""
-
-    max_strangers: int = 1_024
-    """Connections that have not logged in yet; one address may have half of them."""
-
-    stranger_rate: float = 20.0
-    """Connections a second that one address may begin without logging in on them, ten times as
-    many at once."""
-
-    ping_seconds: float = 20.0
-    """How long a connection may be silent before it is asked for a sign of life."""
-
-    limits: dict[str, Any] = {}
-    """The session's settings by name."""
+        Raises:
+            ConfigError: If that is no address.
+        """
+        return take_address(self.metrics, "node.metrics") if self.metrics else None
 
 
-class HubSection(EndpointSection, frozen=True):
-    """The Signal Hub."""
-
-    listen: str = "127.0.0.1:8787"
-    path: str = "/hub"
-    address: str = HUB_ADDRESS
-    """The hub's own address, `@(…)`: what it signs its answers with, and nobody else may be."""
-
-    auth: Auth | None = None
-    """Without it clients are who they say they are."""
-
-
-class BrokerSection(EndpointSection, frozen=True):
-    """The Cthun broker."""
-
-    listen: str = "127.0.0.1:8142"
-    path: str = "/cthun"
-
-
-class Config(Section, frozen=True):
-    """All that can be set."""
+class Config(Struct, frozen=True, kw_only=True):
+    """All that is set."""
 
     node: NodeSection = NodeSection()
-    signalhub: HubSection = HubSection()
-    cthun: BrokerSection = BrokerSection()
+    endpoints: Mapping[str, EndpointSection] = {}
+    """The sections of endpoints by name; a missing one has its defaults."""
 
-
-class Address(NamedTuple):
-    """Where to listen."""
-
-    host: str
-    port: int
-
-    @property
-    def is_local(self) -> bool:
-        """Whether only this machine reaches it."""
-        return is_loopback(self.host)
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+    def of(self, endpoint: Endpoint[S, Any]) -> S:
+        """What is set of an endpoint."""
+        section = self.endpoints.get(endpoint.name)
+        return endpoint.section() if section is None else cast("S", section)
 
 
 def load(
-    path: Path | None, environ: Mapping[str, str], options: Mapping[tuple[str, str], object]
+    path: Path | None,
+    environ: Mapping[str, str],
+    options: Mapping[tuple[str, ...], object],
+    endpoints: Sequence[AnyEndpoint] | None = None,
 ) -> Config:
     """What is set by a file, then by the environment, then by options.
 
     Args:
         path: The file, if there is one.
         environ: The environment.
-        options: By section and key; None where an option was not given.
+        options: By the path of their keys; None where an option was not given.
+        endpoints: What can be served, if not the endpoints of all protocols.
 
     Raises:
         ConfigError: If it cannot be read, or something in it cannot be.
     """
+    endpoints = all_endpoints() if endpoints is None else endpoints
+    shape = _shape(endpoints)
     tables = {} if path is None else _read(path)
-    for keys, value in _from_environment(environ):
+    for keys, value in _from_environment(environ, shape):
         _set(tables, keys, value)
-    for (section, key), value in options.items():
+    for keys, value in options.items():
         if value is not None:
-            _set(tables, (section, key), value)
+            _set(tables, keys, value)
     try:
-        config = msgspec.convert(tables, Config)
+        whole = msgspec.convert(tables, shape)
     except msgspec.ValidationError as error:
-        told = explained(error, dict(_tables(Config)))
-        raise ConfigError(f"the configuration is wrong: {told}") from None
-    _check(config)
+        what = explained(error, dict(_tables(shape)))
+        raise ConfigError(f"the configuration is wrong: {what}") from None
+    sections = {endpoint.name: getattr(whole, endpoint.name) for endpoint in endpoints}
+    config = Config(node=getattr(whole, _NODE), endpoints=sections)
+    _check(config, endpoints)
     return config
 
 
@@ -228,24 +142,16 @@ def capture_bounds(node: NodeSection) -> Bounds:
     return Bounds(node.capture_max_bytes or None, age)
 
 
-def take_address(text: str, name: str) -> Address | None:
-    """An address as it is written in the file; None if it is empty.
-
-    Raises:
-        ConfigError: If it is none.
-    """
-    if not text:
-        return None
-    host, colon, port = text.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not (colon and host and port.isdecimal() and int(port) <= _MAX_PORT):
-        raise ConfigError(f"{name} = {text!r} is no address; write it like 127.0.0.1:8787")
-    if ":" in host:
-        try:
-            ip_address(host)
-        except ValueError:
-            raise ConfigError(f"{name} = {text!r} is no address") from None
-    return Address(host, int(port))
+def _shape(endpoints: Sequence[AnyEndpoint]) -> type[Section]:
+    """The whole file as a section: its tables, with their defaults."""
+    tables = [(endpoint.name, endpoint.section, endpoint.section()) for endpoint in endpoints]
+    made = msgspec.defstruct(
+        "File",
+        [(_NODE, NodeSection, NodeSection()), *tables],
+        bases=(Section,),
+        frozen=True,
+    )
+    return cast("type[Section]", made)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -266,22 +172,25 @@ def _set(tables: dict[str, Any], keys: tuple[str, ...], value: object) -> None:
     table[keys[-1]] = value
 
 
-def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[tuple[str, ...], object]]:
-    known = {PREFIX + "_".join(keys).upper(): (keys, kind) for keys, kind in _keys(Config)}
+def _from_environment(
+    environ: Mapping[str, str], shape: type[Section]
+) -> Iterator[tuple[tuple[str, ...], object]]:
+    known = {PREFIX + "_".join(keys).upper(): (keys, kind) for keys, kind in _keys(shape)}
     for name, text in sorted(environ.items()):
         if name in known:
             keys, kind = known[name]
             yield keys, text if str in _kinds(kind) else _value(name, text)
         elif name.startswith(PREFIX) and name not in OTHER_VARIABLES:
-            yield _limit(name, known), _value(name, text)
+            yield _limit(name, shape, known), _value(name, text)
 
 
-def _limit(name: str, known: Iterable[str]) -> tuple[str, str, str]:
-    section, _, rest = name.removeprefix(PREFIX).lower().partition("_")
-    mark, _, key = rest.partition("_")
-    if mark != _LIMITS or not key or section not in ENDPOINTS:
-        raise ConfigError(f"there is nothing to set by {visible(name)}; {_meant(name, known)}")
-    return section, _LIMITS, key
+def _limit(name: str, shape: type[Section], known: Iterable[str]) -> tuple[str, str, str]:
+    """The keys of a variable that sets a limit of a session."""
+    for section, kind in get_type_hints(shape).items():
+        before = f"{PREFIX}{section}_{LIMITS}_".upper()
+        if LIMITS in kind.__struct_fields__ and name.startswith(before) and name != before:
+            return section, LIMITS, name.removeprefix(before).lower()
+    raise ConfigError(f"there is nothing to set by {visible(name)}; {_meant(name, known)}")
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
@@ -304,7 +213,7 @@ def _keys(section: type[Section]) -> Iterator[tuple[tuple[str, ...], Any]]:
         if inner:
             for keys, kind in _keys(inner[0]):
                 yield (name, *keys), kind
-        elif name != _LIMITS:
+        elif name != LIMITS:
             yield (name,), hints[name]
 
 
@@ -326,18 +235,15 @@ def _is_section(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Section)
 
 
-def _check(config: Config) -> None:
-    for name in Config.__struct_fields__:
-        _check_numbers(name, getattr(config, name))
+def _check(config: Config, endpoints: Sequence[AnyEndpoint]) -> None:
+    _check_numbers(_NODE, config.node)
+    for endpoint in endpoints:
+        _check_endpoint_numbers(endpoint, config.of(endpoint))
     capture_bounds(config.node)
-    for name in ENDPOINTS:
-        section: EndpointSection = getattr(config, name)
-        if not section.path.startswith("/"):
-            raise ConfigError(f"{name}.path = {section.path!r} does not begin with /")
-        address = take_address(section.listen, f"{name}.listen")
-        if address and not address.is_local and not config.node.insecure_listen:
-            _check_secured(name, section)
-    metrics = take_address(config.node.metrics, "node.metrics")
+    for endpoint in endpoints:
+        for place in endpoint.places(config.of(endpoint)):
+            _check_place(place, endpoint.name, is_open=config.node.insecure_listen)
+    metrics = config.node.metrics_address()
     if metrics and not metrics.is_local and not config.node.insecure_listen:
         raise ConfigError(
             f"node.metrics = {config.node.metrics} can be reached by others, and everyone may "
@@ -345,26 +251,31 @@ def _check(config: Config) -> None:
         )
 
 
-def _check_numbers(name: str, section: Section) -> None:
+def _check_endpoint_numbers(endpoint: AnyEndpoint, section: EndpointSection) -> None:
+    _check_numbers(endpoint.name, section)
+    for place in endpoint.places(section):
+        _check_numbers(place.name, place.section)
+    for key, value in section.limits.items():
+        why = limit_objection(value)
+        if why is not None:
+            raise ConfigError(f"{endpoint.name}.{LIMITS}.{key} = {why}")
+
+
+def _check_numbers(name: str, section: Section | EndpointSection) -> None:
     for key in section.__struct_fields__:
         why = objection(key, getattr(section, key))
         if why is not None:
             raise ConfigError(f"{name}.{key} = {why}")
-    for key, value in getattr(section, _LIMITS, {}).items():
-        why = limit_objection(value)
-        if why is not None:
-            raise ConfigError(f"{name}.{_LIMITS}.{key} = {why}")
 
 
-def _check_secured(name: str, section: EndpointSection) -> None:
-    if section.tls is None:
-        lacks = "TLS"
-    elif isinstance(section, HubSection):
-        lacks = "" if section.auth else "authentication"
-    else:
-        lacks = "" if section.tls.client_authority else "tls.client_authority"
-    if lacks:
+def _check_place(place: Place, endpoint: str, *, is_open: bool) -> None:
+    """Refuses a link that cannot work, or that others could reach without what it needs."""
+    section = place.section
+    section.check(place.name)
+    is_local = not section.listen or section.listens_at(place.name).is_local
+    lack = "" if is_local or is_open else section.lack()
+    if lack:
         raise ConfigError(
-            f"{name}.listen = {section.listen} can be reached by others, and {name} has no "
-            f"{lacks}; set it, listen on 127.0.0.1, or set insecure_listen"
+            f"{place.name}.listen = {section.listen} can be reached by others, and {endpoint} has "
+            f"no {lack}; set it, listen on 127.0.0.1, or set insecure_listen"
         )

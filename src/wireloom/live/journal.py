@@ -13,7 +13,7 @@ from enum import StrEnum
 from time import monotonic
 from typing import Any, Final, TextIO
 
-from wireloom.live.links.allowance import Allowance
+from wireloom.wire.rates import Bucket
 from wireloom.wire.visible import visible
 
 BURST: Final = 50
@@ -53,7 +53,7 @@ class Throttle(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._kinds: dict[str, Allowance] = {}
+        self._kinds: dict[str, Bucket] = {}
         self._left_out: dict[str, int] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -61,8 +61,8 @@ class Throttle(logging.Filter):
         kind = str(record.msg)
         if kind not in self._kinds and len(self._kinds) >= MAX_KINDS:
             kind = ""
-        allowance = self._kinds.setdefault(kind, Allowance(BURST, PER_SECOND))
-        if not allowance.take(monotonic()):
+        bucket = self._kinds.setdefault(kind, Bucket(BURST, BURST / PER_SECOND))
+        if bucket.take(monotonic()):
             self._left_out[kind] = self._left_out.get(kind, 0) + 1
             return False
         record.left_out = self._left_out.pop(kind, 0)

@@ -19,6 +19,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.session import Session
 
 BOUNDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5)
 """Seconds."""
@@ -75,6 +76,11 @@ class Meters:
 
         self.slow: Callable[[], list[tuple[str, int]]] = list
         """Who reads too slowly now, and how many bytes wait for each."""
+
+    def watch(self, session: Session) -> None:
+        """Shows a session's own numbers from now on."""
+        self.session = session.gauges
+        self.session_cut = session.slow
 
     def count_cut(self, name: str) -> None:
         """Counts a connection that was cut because its peer did not read."""

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 import signal
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -13,19 +14,24 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from wireloom.capture.retention import Keeper
 from wireloom.capture.writer import CaptureWriter
-from wireloom.live import endpoints, journal
+from wireloom.live import journal
 from wireloom.live.backlogs import Backlogs
-from wireloom.live.config import Config, EndpointSection, capture_bounds, take_address
+from wireloom.live.config import Config, capture_bounds
 from wireloom.live.driver import Driver
-from wireloom.live.endpoints import NodeError
+from wireloom.live.endpoint import AnyEndpoint, Context, Place
+from wireloom.live.endpoints import all_endpoints
+from wireloom.live.errors import NodeError
+from wireloom.live.links.connection import Host
 from wireloom.live.links.door import Room
-from wireloom.live.links.handshake import Gatekeeper
-from wireloom.live.links.websocket import WebSocketLink
+from wireloom.live.links.sections import Link
+from wireloom.live.listening import bound, shown
 from wireloom.live.metrics import Meters, NodeMetrics
 from wireloom.live.process import sockets
 from wireloom.live.status import Page, StatusServer
 from wireloom.live.store import RecordStore, StoreError
 from wireloom.live.tap import Tap
+from wireloom.wire.ids import Ids
+from wireloom.wire.session import Session
 from wireloom.wire.visible import visible
 
 
@@ -34,14 +40,16 @@ class Node:
 
     Args:
         config: What the operator has set.
+        endpoints: What is served, if not the endpoints of all protocols.
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, endpoints: Sequence[AnyEndpoint] | None = None) -> None:
         self._config = config
-        self._boot = secrets.token_hex(16)
+        self._endpoints = all_endpoints() if endpoints is None else endpoints
+        self._context = Context(Path(config.node.data), secrets.token_hex(16))
         self._meters: dict[str, Meters] = {}
         self._drivers: dict[str, Driver] = {}
-        self._links: list[WebSocketLink] = []
+        self._links: list[Link] = []
         self._status: StatusServer | None = None
         self._failure: NodeError | None = None
         self._is_stopping = False
@@ -53,16 +61,17 @@ class Node:
         """Serves until a signal ends it.
 
         Args:
-            ready: Told a line an endpoint once all listen.
+            ready: Called with a line for each link once all listen.
 
         Raises:
             NodeError: If something that is needed cannot be had, or is lost.
             ConfigError: If a setting turns out to be impossible.
         """
-        data = Path(self._config.node.data)
+        data = self._context.data
         with ExitStack() as stack:
             journal.watch(asyncio.get_running_loop())
             self._stopped = asyncio.Event()
+            self._catch_signals()
             self._store = self._opened_store(data, stack)
             self._tap = self._opened_tap(data)
             try:
@@ -113,59 +122,71 @@ class Node:
                 raise NodeError(f"the last frames were not captured: {error}") from None
 
     async def _start(self) -> list[str]:
-        """Starts all that is configured; gives a line for each endpoint."""
+        """Starts all that is configured; returns a line for each link, and one for the pages."""
         metrics = NodeMetrics(self._meters)
         self._store.sync_seconds = metrics.sync.observe
         metrics.gauges = self._gauges()
-        lines = [
-            await self._start_endpoint("signalhub", self._config.signalhub),
-            await self._start_endpoint("cthun", self._config.cthun),
-            await self._start_status(metrics),
-        ]
+        lines: list[str] = []
+        for endpoint in self._endpoints:
+            lines += await self._start_endpoint(endpoint)
+        lines += await self._start_status(metrics)
         self._store.start(
             synced=self._synced,
             failed=self._fail,
             call=asyncio.get_running_loop().call_soon_threadsafe,
             overloaded=partial(self._overload, "store"),
         )
-        return [line for line in lines if line]
+        return lines
 
-    async def _start_endpoint(self, name: str, section: EndpointSection) -> str | None:
-        address = take_address(section.listen, f"{name}.listen")
-        if address is None:
-            return None
-        tls = endpoints.secured(section, name)
-        session, limits = endpoints.session(section, Path(self._config.node.data), self._boot)
-        meters = self._meters[name] = Meters()
-        driver = Driver(name, session, store=self._store, tap=self._tap, meters=meters)
-        driver.backlogs = self._backlogs
-        driver.overloaded = partial(self._overload, name)
-        self._drivers[name] = driver
-        endpoints.add_gauges(meters, session)
+    async def _start_endpoint(self, endpoint: AnyEndpoint) -> list[str]:
+        """Starts an endpoint, unless all its links are off; returns a line for each link."""
+        section, context = self._config.of(endpoint), self._context
+        places = [place for place in endpoint.places(section) if place.section.listen]
+        if not places:
+            return []
+        settings = endpoint.settings_of(section, context)
+        driver = self._driver(endpoint.name, endpoint.session(settings, Ids(context.boot)))
+        size = settings.max_message_size
+        links = {place.link: self._link(place, driver, size) for place in places}
         try:
             driver.start()
         except StoreError as error:
             raise NodeError(str(error)) from None
-        gatekeeper = Gatekeeper(section.path, origins=section.origins, is_local=address.is_local)
-        link = WebSocketLink(driver, gatekeeper, limits=limits, tls=tls, room=self._room)
-        bound = endpoints.bound(address, name)
-        shown = endpoints.shown(bound, address)
-        await link.listen(bound)
-        self._links.append(link)
-        return f"{name} {link.name}://{shown}{section.path}"
+        return [await self._listen(place, links[place.link]) for place in places]
 
-    async def _start_status(self, metrics: NodeMetrics) -> str | None:
-        address = take_address(self._config.node.metrics, "node.metrics")
+    def _driver(self, name: str, session: Session) -> Driver:
+        meters = self._meters[name] = Meters()
+        meters.watch(session)
+        driver = Driver(name, session, store=self._store, tap=self._tap, meters=meters)
+        driver.backlogs = self._backlogs
+        driver.overloaded = partial(self._overload, name)
+        self._drivers[name] = driver
+        return driver
+
+    def _link(self, place: Place, host: Host, max_frame_size: int) -> Link:
+        return place.section.link(place.name, host, max_frame_size=max_frame_size, room=self._room)
+
+    async def _listen(self, place: Place, link: Link) -> str:
+        """Has a link listen; returns the line that says where."""
+        section, name = place.section, place.name
+        listening = section.bind(name)
+        where = shown(listening, section.listens_at(name))
+        await link.listen(listening)
+        self._links.append(link)
+        return f"{name} {section.url(where)}"
+
+    async def _start_status(self, metrics: NodeMetrics) -> list[str]:
+        address = self._config.node.metrics_address()
         if address is None:
-            return None
+            return []
         pages = {
             "/metrics": lambda: Page(HTTPStatus.OK, metrics.text(), CONTENT_TYPE_LATEST),
             "/healthz": self._health,
         }
-        bound = endpoints.bound(address, "node.metrics")
+        listening = bound(address, "node.metrics")
         self._status = StatusServer(pages, is_local=address.is_local)
-        await self._status.listen(bound)
-        return f"metrics http://{endpoints.shown(bound, address)}/metrics"
+        await self._status.listen(listening)
+        return [f"metrics http://{shown(listening, address)}/metrics"]
 
     def _health(self) -> Page:
         if self._is_stopping:
@@ -195,11 +216,19 @@ class Node:
             gauges["capture_bytes"] = lambda: tap.kept_bytes
         return gauges
 
-    async def _serve(self) -> None:
-        """Waits for a signal or a failure, then stops in good order."""
+    def _catch_signals(self) -> None:
+        """Makes signals stop the node in good order, from before anything listens.
+
+        Python gives signals to the main thread only: in another one, whoever runs the node has them.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, self._stopped.set)
+
+    async def _serve(self) -> None:
+        """Waits for a signal or a failure, then stops in good order."""
         async with asyncio.TaskGroup() as tasks:
             if self._tap is not None:
                 tasks.create_task(self._tap.run())

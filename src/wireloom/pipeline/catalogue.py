@@ -1,4 +1,4 @@
-"""All tables there are, in the order in which they come to be."""
+"""All tables, in the order in which a run writes them."""
 
 from wireloom.pipeline import declared
 from wireloom.pipeline.run import RUNS

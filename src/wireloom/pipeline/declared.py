@@ -9,15 +9,17 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from wireloom.pipeline.decoding import schema
-from wireloom.pipeline.tables import Column, File, Store, Table, columns_of
+from wireloom.pipeline.log import File
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Column, Table, columns_of
 from wireloom.registry import NAMES
 
 REFUSAL: Final = ("reason", "detail", "offset")
 FEW: Final = 200_000
-"""Rows that are cheaper to take to one place than to make a Spark job of."""
+"""Up to so many rows, reading them in this process is cheaper than a Spark job."""
 
 REWRITTEN: Final = "rewritten"
-"""The application that says when frames were decoded anew."""
+"""The application whose version is the slice at which frames were last decoded anew."""
 
 SLICE: Final = "slice"
 """A column of these tables, and the application that counts their slices."""
@@ -26,7 +28,7 @@ MENTIONS: Final = ("message_id", "reply_to")
 """Columns that name a message."""
 
 KIND: Final = "kind"
-"""Says which table a row goes to; no table has it as a column."""
+"""The column that names the table of a row; no table has it."""
 
 MEANINGS: Final = {
     "sighting": "The row's identity: node, `#`, and the frame's sequence number there.",
@@ -133,29 +135,29 @@ def ingested() -> tuple[Table, ...]:
 
 @cache
 def stored(table: Table) -> pa.Schema:
-    """The columns of one of these tables, for workers: Arrow alone knows them there."""
+    """The columns of one of these tables, for workers, which have no Spark session."""
     known = {field.name: field for field in (*schema(), pa.field(SLICE, pa.int64()))}
     return pa.schema([known[column.name] for column in table.columns])
 
 
-def last_slice(store: Store) -> int:
+def last_slice(store: TableStore) -> int:
     """The last slice that all tables of ingest have; -1 if there is none."""
-    return min(store.done(table.name, SLICE) for table in ingested())
+    return min(store.log.done(table.name, SLICE) for table in ingested())
 
 
-def next_slice(store: Store) -> int:
-    """The slice to come, or the one that a crash left in some tables and not in others."""
-    done = [store.done(table.name, SLICE) for table in ingested()]
+def next_slice(store: TableStore) -> int:
+    """The next slice, or the one that a crash left in some tables and not in others."""
+    done = [store.log.done(table.name, SLICE) for table in ingested()]
     return max(done) if min(done) < max(done) else max(done) + 1
 
 
-def rewritten(store: Store) -> int:
-    """The slice that stands for the last time frames were decoded anew; -1 if they never were."""
-    return store.done(frames().name, REWRITTEN)
+def rewritten(store: TableStore) -> int:
+    """The slice at which frames were last decoded anew; -1 if they never were."""
+    return store.log.done(frames().name, REWRITTEN)
 
 
 def decoded(
-    spark: SparkSession, store: Store, *, after: int = -1, upto: int | None = None
+    spark: SparkSession, store: TableStore, *, after: int = -1, upto: int | None = None
 ) -> DataFrame:
     """All frames that decode, batched ones included, or those of some slices."""
     last = last_slice(store) if upto is None else upto
@@ -163,25 +165,25 @@ def decoded(
     return parts[0].union(parts[1]).where(f"{SLICE} > {after} and {SLICE} <= {last}")
 
 
-def few(store: Store, *, after: int) -> bool:
-    """Whether what came after a slice is little enough to be gathered in one place."""
+def few(store: TableStore, *, after: int) -> bool:
+    """Whether what came after a slice is few enough rows to be read in this process."""
     if after < 0:
         return False
     return count(store, after=after) <= FEW
 
 
-def count(store: Store, *, after: int) -> int:
+def count(store: TableStore, *, after: int) -> int:
     """How many rows the files have that hold what came after a slice."""
     return sum(file.rows for _, file in since(store, after=after))
 
 
-def since(store: Store, *, after: int) -> list[tuple[str, File]]:
+def since(store: TableStore, *, after: int) -> list[tuple[str, File]]:
     """Tables and files that have the frames that came after a slice."""
     return [(table.name, file) for table in _both() for file in _since(store, table, after)]
 
 
 def gathered(
-    store: Store,
+    store: TableStore,
     columns: Sequence[str],
     *,
     after: int,
@@ -198,7 +200,7 @@ def gathered(
     return pa.concat_tables(parts) if parts else _nothing(columns)
 
 
-def related(store: Store, columns: Sequence[str], ids: pa.Array, *, upto: int) -> pa.Table:
+def related(store: TableStore, columns: Sequence[str], ids: pa.Array, *, upto: int) -> pa.Table:
     """Some columns, ids among them, of the frames that have one of these ids or refer to one."""
     mentioned = pc.field("message_id").isin(ids) | pc.field("reply_to").isin(ids)
     parts = [
@@ -209,11 +211,11 @@ def related(store: Store, columns: Sequence[str], ids: pa.Array, *, upto: int) -
     return pa.concat_tables(parts) if parts else _nothing(columns)
 
 
-def horizon_ms(store: Store, *, upto: int) -> int:
+def horizon_ms(store: TableStore, *, upto: int) -> int:
     """The latest capture up to a slice; 0 if there is none."""
     latest = 0
     for table in (frames(), quarantine()):
-        for file in store.files(table.name):
+        for file in store.log.files(table.name):
             if file.last <= upto and file.latest is not None:
                 latest = max(latest, int(file.latest.timestamp() * 1000))
             elif file.first <= upto:
@@ -233,8 +235,8 @@ def _both() -> tuple[Table, Table]:
     return frames(), batched()
 
 
-def _since(store: Store, table: Table, after: int) -> list[File]:
-    return [file for file in store.files(table.name) if file.last > after]
+def _since(store: TableStore, table: Table, after: int) -> list[File]:
+    return [file for file in store.log.files(table.name) if file.last > after]
 
 
 def _columns() -> tuple[Column, ...]:

@@ -7,7 +7,6 @@ as `internal` with the last line of the traceback; it never costs its neighbours
 import traceback
 from enum import StrEnum
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,8 @@ import pyarrow.compute as pc
 
 from wireloom import __version__
 from wireloom.pipeline.contents import contents
-from wireloom.protocols.myriadmesh.codec import decode as decode_mesh
-from wireloom.protocols.myriadmesh.codec import encode as encode_mesh
-from wireloom.protocols.myriadmesh.constants import MessageType
-from wireloom.protocols.myriadmesh.messages import DataBatch, Frame
-from wireloom.registry import NAMES
+from wireloom.registry import NAMES, Batches, Columns, every, protocol
 from wireloom.wire.columns import DECODED
-from wireloom.wire.message import Message
 from wireloom.wire.outcome import Reason
 
 
@@ -53,7 +47,7 @@ def schema() -> pa.Schema:
         *DECODED,
         pa.field("content", pa.string()),
         pa.field("decoder", pa.string()),
-        *[pa.field(name, _columns(name).COLUMN.type) for name in NAMES],
+        *[pa.field(one.name, one.columns.COLUMN.type) for one in every()],
         pa.field("raw", pa.binary()),
         pa.field("kind", pa.string()),
     ]
@@ -63,10 +57,13 @@ def schema() -> pa.Schema:
 def decode_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The rows of a capture segment's batch, decoded; then the frames within batched frames."""
     outer = _decode_rows(batch)
-    inner = _unpacked(batch, outer)
-    if inner is None:
+    inner = [
+        _unpacked(one.name, one.batches, batch, outer) for one in every() if one.batches is not None
+    ]
+    found = [rows for rows in inner if rows is not None]
+    if not found:
         return outer
-    return pa.Table.from_batches([outer, inner]).combine_chunks().to_batches()[0]
+    return pa.Table.from_batches([outer, *found]).combine_chunks().to_batches()[0]
 
 
 def _decode_rows(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -91,7 +88,7 @@ def _places(protocols: pa.StringArray) -> dict[str | None, np.ndarray[Any, np.dt
 
 def _decoded(rows: pa.RecordBatch, name: str | None) -> pa.RecordBatch:
     raws = rows.column("raw")
-    decoded = _refused_all(len(raws)) if name is None else _bisected(_columns(name), raws)
+    decoded = _refused_all(len(raws)) if name is None else _bisected(protocol(name).columns, raws)
     known = {field.name: decoded.column(field.name) for field in decoded.schema}
     sequence = pc.cast(rows.column("sequence"), pa.string())
     refused = decoded.column("reason").is_valid()
@@ -114,38 +111,34 @@ def _decoded(rows: pa.RecordBatch, name: str | None) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema())
 
 
-def _unpacked(batch: pa.RecordBatch, outer: pa.RecordBatch) -> pa.RecordBatch | None:
-    """A row for each frame within a DATA_BATCH, as if it had been seen by itself."""
-    found = pc.equal(outer.column("type"), MessageType.DATA_BATCH.name)
+def _unpacked(
+    name: str, batches: Batches, batch: pa.RecordBatch, outer: pa.RecordBatch
+) -> pa.RecordBatch | None:
+    """A row for each frame within a protocol's batches, as if it had been seen by itself."""
+    is_batch = pc.and_(
+        pc.equal(outer.column("type"), batches.TYPE), pc.equal(outer.column("protocol"), name)
+    )
     parents, raws, places = [], [], []
-    for row in pc.indices_nonzero(found).to_pylist():
-        frame = decode_mesh(batch.column("raw")[row].as_py())
-        for place, message in enumerate(_messages(frame)):
+    for row in pc.indices_nonzero(is_batch).to_pylist():
+        for place, raw in enumerate(batches.frames(batch.column("raw")[row].as_py())):
             parents.append(row)
-            raws.append(encode_mesh(message))
+            raws.append(raw)
             places.append(f"{outer.column('sighting')[row]}/{place}")
     if not parents:
         return None
     rows = batch.take(pa.array(parents))
     rows = rows.set_column(rows.schema.get_field_index("raw"), "raw", pa.array(raws, pa.binary()))
-    decoded = _decoded(rows, "myriadmesh")
-    for name, values in (("sighting", places), ("kind", [Kind.BATCHED.value] * len(places))):
-        place = decoded.schema.get_field_index(name)
+    decoded = _decoded(rows, name)
+    for column, values in (("sighting", places), ("kind", [Kind.BATCHED.value] * len(places))):
+        place = decoded.schema.get_field_index(column)
         decoded = decoded.set_column(place, decoded.schema.field(place), pa.array(values))
     return decoded
 
 
-def _messages(frame: Message) -> tuple[Message, ...]:
-    """The frames in a batch; a sealed batch shows none."""
-    payload = frame.payload if isinstance(frame, Frame) else None
-    return payload.messages if isinstance(payload, DataBatch) else ()
-
-
-def _bisected(columns: Any, raws: pa.BinaryArray) -> pa.RecordBatch:
+def _bisected(columns: Columns, raws: pa.BinaryArray) -> pa.RecordBatch:
     """Decodes with a protocol's `columns` module, whatever happens."""
     try:
-        decoded: pa.RecordBatch = columns.decode(raws)
-        return decoded
+        return columns.decode(raws)
     except Exception as error:
         if len(raws) == 1:
             detail = traceback.format_exception_only(error)[-1].strip()
@@ -167,7 +160,3 @@ def _refusals(wanted: pa.Schema, count: int, reason: str, detail: str) -> pa.Rec
         for field in wanted
     ]
     return pa.RecordBatch.from_arrays(columns, schema=wanted)
-
-
-def _columns(name: str) -> Any:
-    return import_module(f"wireloom.protocols.{name}.columns")

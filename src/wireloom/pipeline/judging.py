@@ -1,9 +1,9 @@
 """Judging by workers that read the tables themselves.
 
-Each worker has a share of the contents, told by their hash. It reads the files' contents, picks
-the first row of each that is open, reads the bytes of these rows alone, and judges them. No
-frame crosses to the JVM, and none is sorted or sent around to find the distinct ones. What every
-worker reads must not be too much; beyond `SHARED_ROWS` Spark brings equal contents together.
+Each worker has a share of the contents, chosen by their hash. It reads the files' contents, picks
+the first row of each content that has no verdict, reads the bytes of these rows alone, and judges
+them. No frame crosses to the JVM, and no frames are sorted or shuffled to find the distinct ones.
+Every worker reads all contents, so beyond `SHARED_ROWS` Spark brings equal contents together.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from wireloom.pipeline.tables import File, Store
+from wireloom.pipeline.files import ParquetFiles
+from wireloom.pipeline.log import File
 from wireloom.pipeline.verdicts import CHECKED, SCHEMA, WANTED, judge_batches
 from wireloom.wire.batch import Array
 
@@ -31,20 +32,20 @@ class Open(NamedTuple):
     """What is to be judged."""
 
     root: str
-    """Of the tables."""
+    """The root of the tables."""
 
     files: list[tuple[str, File]]
     """Tables and files that frames are read from."""
 
     verdicts: list[tuple[str, File]]
-    """Those of the verdicts that there are."""
+    """Tables and files that existing verdicts are read from."""
 
     after: int
     """Frames of later slices are judged, if they have no verdict."""
 
     upto: int
     waiting: pa.Array
-    """Contents that are judged again, whenever they came."""
+    """Contents that are judged again, whichever slice they are in."""
 
     keys: Mapping[str, bytes]
 
@@ -56,7 +57,7 @@ def judged_by_workers(spark: SparkSession, wanted: Open, schema: StructType) -> 
 
 
 def stored_by_workers(spark: SparkSession, wanted: Open, name: str) -> list[str]:
-    """The same in files below a table, which are not part of it before they are committed."""
+    """Stores the missing verdicts in files below a table; the caller commits them."""
     shares = spark.sparkContext.defaultParallelism
     files = _numbers(spark, shares).mapInArrow(partial(_store, wanted, shares, name), "path string")
     return [row.path for row in files.collect()]
@@ -82,7 +83,7 @@ def _store(
     first = next(judged, None)
     if first is not None:
         path = f"{uuid4().hex}.parquet"
-        with Store(wanted.root).writer(name, path, SCHEMA) as writer:
+        with ParquetFiles(wanted.root).writer(name, path, SCHEMA) as writer:
             for batch in chain([first], judged):
                 writer.write_batch(batch)
         yield pa.RecordBatch.from_pylist([{"path": path}])
@@ -90,34 +91,34 @@ def _store(
 
 def _rows(wanted: Open, shares: int, number: int) -> Iterator[pa.RecordBatch]:
     """The first row of each open content in a share."""
-    store = Store(wanted.root)
-    settled = _settled(store, wanted, shares, number)
+    files = ParquetFiles(wanted.root)
+    settled = _settled(files, wanted, shares, number)
     seen: set[str] = set()
     for name, file in wanted.files:
-        with store.parquet(name, file) as opened:
+        with files.open(name, file.path) as opened:
             for group in range(opened.num_row_groups):
-                told = opened.read_row_group(group, ["protocol", "content", "slice"])
-                open_ = _first(told, wanted, shares, number, settled)
-                contents = told.column("content").take(pa.array(open_)).to_pylist()
+                rows = opened.read_row_group(group, ["protocol", "content", "slice"])
+                open_ = _first(rows, wanted, shares, number, settled)
+                contents = rows.column("content").take(pa.array(open_)).to_pylist()
                 chosen = pa.array(open_[[content not in seen for content in contents]])
                 seen.update(contents)
                 if len(chosen):
-                    named = told.take(chosen)
+                    named = rows.take(chosen)
                     rest = opened.read_row_group(group, ["source", "raw"]).take(chosen)
                     whole = [named["protocol"], named["content"], rest["source"], rest["raw"]]
                     yield from pa.table(whole, list(WANTED)).combine_chunks().to_batches()
 
 
-def _first(told: pa.Table, wanted: Open, shares: int, number: int, settled: pa.Array) -> Array:
-    """Where contents of a share stand first that are not settled."""
-    content = told.column("content").combine_chunks()
+def _first(rows: pa.Table, wanted: Open, shares: int, number: int, settled: pa.Array) -> Array:
+    """The first row of each content of a share that is not settled."""
+    content = rows.column("content").combine_chunks()
     fresh = pc.and_(
-        pc.greater(told.column("slice"), wanted.after),
-        pc.less_equal(told.column("slice"), wanted.upto),
+        pc.greater(rows.column("slice"), wanted.after),
+        pc.less_equal(rows.column("slice"), wanted.upto),
     )
     if len(wanted.waiting):
         fresh = pc.or_(fresh, pc.is_in(content, value_set=wanted.waiting))
-    checked = pc.is_in(told.column("protocol"), value_set=pa.array(CHECKED))
+    checked = pc.is_in(rows.column("protocol"), value_set=pa.array(CHECKED))
     mine = _in_share(content, shares, number)
     places = np.flatnonzero(mine & pc.and_(fresh, checked).to_numpy())
     codes = content.take(pa.array(places)).dictionary_encode()
@@ -135,11 +136,11 @@ def _in_share(contents: pa.Array, shares: int, number: int) -> Array:
     return found
 
 
-def _settled(store: Store, wanted: Open, shares: int, number: int) -> pa.Array:
-    """Contents of a share that have a verdict, and do not wait for another."""
+def _settled(files: ParquetFiles, wanted: Open, shares: int, number: int) -> pa.Array:
+    """Contents of a share that have a verdict and are not to be judged again."""
     parts = [pa.array([], pa.string())]
     for name, file in wanted.verdicts:
-        with store.parquet(name, file) as opened:
+        with files.open(name, file.path) as opened:
             contents = opened.read(["content"]).column("content").combine_chunks()
         mine = pa.array(_in_share(contents, shares, number))
         waits = pc.is_in(contents, value_set=wanted.waiting)

@@ -1,7 +1,8 @@
 """Which row groups of a table's files may hold a value, without opening the files again.
 
-What a file holds never changes, so the hashes of its values are kept: eight bytes a value. Two
-values may share one, so a hit says that it is worth looking, and no hit that it is not.
+A file never changes, so the hashes of its values are kept in memory, eight bytes per value. Two
+values may have the same hash: a hit means that the row group may hold the value, a miss that it
+does not.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,11 +16,11 @@ import pyarrow.parquet as pq
 from wireloom.wire.batch import Array
 
 MOST: Final = 16_000_000
-"""So many hashes are kept of a table at the most; files beyond that are read each time."""
+"""The most hashes that are kept for a table; further files are read each time."""
 
 
 class Marks:
-    """What is known of the files that were looked into."""
+    """The hashes of the files that were read."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], dict[str, list[Array]]] = {}

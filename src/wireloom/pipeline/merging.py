@@ -1,8 +1,8 @@
-"""Merging a few rows into a table: they take the place of those that they touch.
+"""Merging a few rows into a table, in place of the rows that they touch.
 
-Files are never changed, only replaced, so a merge costs as much as the files that it touches are
-large. New rows therefore join the small files, until those are large enough to be left alone, and
-a larger file that is touched is written anew in pieces.
+Files are never changed, only replaced, so the cost of a merge is the size of the files that it
+touches. New rows are therefore written together with the small files, until these have grown, and
+a larger file that is touched is rewritten in pieces.
 """
 
 from collections.abc import Iterator
@@ -12,43 +12,45 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from wireloom.pipeline.tables import File, Store, Table
+from wireloom.pipeline.log import File
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Table
 
 SMALL: Final = 5_000
-"""Files with fewer rows are taken along, so that a table of many merges has few files."""
+"""Files with fewer rows are rewritten with each merge, so that there are few files."""
 
 PIECE: Final = 20_000
-"""Rows of a file, at the most."""
+"""The most rows of a file that is written."""
 
 
 class Touched(NamedTuple):
-    """Which rows go: those that have one of these values in a column."""
+    """Which rows are removed: those with one of these values in a column."""
 
     column: str
     values: pa.Array
 
     def among(self, rows: pa.Table) -> pa.ChunkedArray:
-        """For each row, whether it goes."""
+        """For each row, whether it is removed."""
         return pc.is_in(rows.column(self.column), value_set=self.values)
 
 
 def merge(
-    store: Store, table: Table, touched: Touched, rows: pa.Table, *, app: str, version: int
+    store: TableStore, table: Table, touched: Touched, rows: pa.Table, *, app: str, version: int
 ) -> int:
     """Puts `rows` in the place of the touched ones, in one transaction.
 
     Args:
         store: The tables.
         table: The table.
-        touched: Which rows go.
-        rows: What comes.
+        touched: Which rows are removed.
+        rows: The rows that are added.
         app: Who merges.
         version: Up to where. If it did so before, nothing is done.
 
     Returns:
-        How many rows came.
+        How many rows were added.
     """
-    if store.done(table.name, app) >= version:
+    if store.log.done(table.name, app) >= version:
         return 0
     key = [touched.column]
     hit = [
@@ -57,18 +59,20 @@ def merge(
         if pc.any(touched.among(keys)).as_py()
     ]
     if not hit and not rows.num_rows:
-        return store.commit(table, [], {app: version})
-    small = [file for file in store.files(table.name) if file.rows < SMALL]
+        return store.log.commit(table, [], {app: version})
+    small = [file for file in store.log.files(table.name) if file.rows < SMALL]
     large = [file for file in hit if file.rows >= SMALL]
-    came = rows.select(table.arrow.names).cast(table.arrow)
-    parts = [pa.concat_tables([came, *_left(store, table, small, touched)])]
+    added = rows.select(table.arrow.names).cast(table.arrow)
+    parts = [pa.concat_tables([added, *_left(store, table, small, touched)])]
     parts += _left(store, table, large, touched)
     paths = [_written(store, table, piece) for part in parts for piece in _pieces(part)]
-    store.commit(table, paths, {app: version}, gone=[*small, *large])
+    store.log.commit(table, paths, {app: version}, removed=[*small, *large])
     return int(rows.num_rows)
 
 
-def _left(store: Store, table: Table, files: list[File], touched: Touched) -> Iterator[pa.Table]:
+def _left(
+    store: TableStore, table: Table, files: list[File], touched: Touched
+) -> Iterator[pa.Table]:
     """What is left of each file."""
     for _, rows in store.scan(table, table.arrow.names, files):
         yield rows.filter(pc.invert(touched.among(rows))).cast(table.arrow)
@@ -79,9 +83,9 @@ def _pieces(rows: pa.Table) -> Iterator[pa.Table]:
         yield rows.slice(begin, PIECE)
 
 
-def _written(store: Store, table: Table, rows: pa.Table) -> str:
+def _written(store: TableStore, table: Table, rows: pa.Table) -> str:
     path = f"{uuid4().hex}.parquet"
-    store.make(table.name)
-    with store.writer(table.name, path, table.arrow) as writer:
+    store.files.make(table.name)
+    with store.files.writer(table.name, path, table.arrow) as writer:
         writer.write_table(rows)
     return path

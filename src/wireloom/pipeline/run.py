@@ -1,4 +1,4 @@
-"""A run of the pipeline: ingest, refine, analyse, each to its end; or again and again."""
+"""A run of the pipeline: ingest, refine and analyse, once or continuously."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,18 +10,20 @@ from typing import Final, NamedTuple, Self
 from pyspark.sql import SparkSession
 
 from wireloom.pipeline import declared
+from wireloom.pipeline.progress import SILENT, Progress
 from wireloom.pipeline.stages import reprocess as reprocessing
 from wireloom.pipeline.stages.analyse import analyse, recompute, stalest
 from wireloom.pipeline.stages.follow import FOLLOWED, follow
 from wireloom.pipeline.stages.given import refined
-from wireloom.pipeline.stages.ingest import Ingested, ingest
+from wireloom.pipeline.stages.ingest import IngestedBatch, ingest
 from wireloom.pipeline.stages.refine import refine
 from wireloom.pipeline.stages.tidy import tidy
-from wireloom.pipeline.tables import Begun, Column, Store, Table, nobody
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Column, Table
 
 POLL_SECONDS: Final = 0.05
 REST: Final = 10
-"""While frames come: for how many times as long as one table's turn took, no other has its turn."""
+"""While frames arrive, the pause after a table's turn is so many times as long as the turn was."""
 
 RUNS: Final = Table(
     "runs",
@@ -37,25 +39,7 @@ RUNS: Final = Table(
 )
 
 
-class Told(NamedTuple):
-    """Who is told of progress."""
-
-    batch: Callable[[Ingested], None] = nobody
-    stage: Callable[[str], None] = nobody
-    table: Callable[[str, int], None] = nobody
-    """A table is committed, with so many rows."""
-
-    begun: Begun = nobody
-    """A table is to be computed."""
-
-    slice: Callable[[int, int], None] = nobody
-    """A slice is decoded anew, and which is the last one."""
-
-
-SILENT: Final = Told()
-
-
-class Ran(NamedTuple):
+class RunResult(NamedTuple):
     """What a run did."""
 
     frames: int
@@ -64,64 +48,74 @@ class Ran(NamedTuple):
     seconds: dict[str, float]
 
 
-def run(spark: SparkSession, captures: Path, store: Store, *, told: Told = SILENT) -> Ran:
+def run(
+    spark: SparkSession, captures: Path, store: TableStore, *, progress: Progress = SILENT
+) -> RunResult:
     """Brings all tables up to date with what is in `captures` now."""
     started_at = datetime.now(UTC)
-    batches: list[Ingested] = []
+    batches: list[IngestedBatch] = []
     tables: dict[str, int] = {}
     seconds: dict[str, float] = {}
 
-    def told_batch(ingested: Ingested) -> None:
+    def on_batch(ingested: IngestedBatch) -> None:
         batches.append(ingested)
-        told.batch(ingested)
+        progress.batch(ingested)
 
-    def told_table(name: str, rows: int) -> None:
+    def on_table(name: str, rows: int) -> None:
         tables[name] = rows
-        told.table(name, rows)
+        progress.table(name, rows)
 
     def timed(stage: str, job: Callable[[], object]) -> None:
-        told.stage(stage)
+        progress.stage(stage)
         begin = perf_counter()
         job()
         seconds[stage] = perf_counter() - begin
 
-    timed("ingest", lambda: ingest(spark, captures, store, told=told_batch).await_end())
+    timed("ingest", lambda: ingest(spark, captures, store, on_batch=on_batch).await_end())
     timed("refine", lambda: refine(spark, store))
-    timed("analyse", lambda: analyse(spark, store, told=told_table, begun=told.begun))
-    ran = Ran(
+    timed(
+        "analyse", lambda: analyse(spark, store, on_table=on_table, on_start=progress.table_started)
+    )
+    result = RunResult(
         sum(one.frames for one in batches),
         sum(one.quarantine for one in batches),
         tables,
         seconds,
     )
-    if ran.frames or ran.quarantine:
-        _note(spark, store, started_at, ran)
-    return ran
+    if result.frames or result.quarantine:
+        _note(spark, store, started_at, result)
+    return result
 
 
 def watch(
     spark: SparkSession,
     captures: Path,
-    store: Store,
+    store: TableStore,
     *,
-    told: Told = SILENT,
+    progress: Progress = SILENT,
     stopped: Callable[[], bool],
 ) -> None:
-    """Brings the tables up to date, again and again, until `stopped` says so.
+    """Keeps the tables up to date until `stopped` returns true.
 
-    Frames are stored as they come, and the tables that one waits for follow at once. The others
-    take turns beside that, one at a time.
+    Frames are stored as they arrive, and the tables that follow them are updated at once. The
+    other tables are computed in the background, one at a time.
     """
-    ingestion = ingest(spark, captures, store, told=told.batch, continuous=True)
+    ingestion = ingest(spark, captures, store, on_batch=progress.batch, continuous=True)
     try:
-        with Turns(spark, store, told) as turns:
+        with Turns(spark, store, progress) as turns:
             while not stopped() and ingestion.query.isActive:
-                came = declared.last_slice(store) > refined(store)
+                is_busy = declared.last_slice(store) > refined(store)
                 refine(spark, store)
-                if not follow(spark, store, told=told.table):
-                    recompute(spark, store, FOLLOWED, told=told.table, begun=told.begun)
-                turns.go_on(busy=came)
-                if not came:
+                if not follow(spark, store, on_table=progress.table):
+                    recompute(
+                        spark,
+                        store,
+                        FOLLOWED,
+                        on_table=progress.table,
+                        on_start=progress.table_started,
+                    )
+                turns.go_on(busy=is_busy)
+                if not is_busy:
                     sleep(POLL_SECONDS)
         failure = ingestion.query.exception()
         if failure is not None:
@@ -131,12 +125,12 @@ def watch(
 
 
 class Turns:
-    """Beside other work: files put together, and the table computed that is furthest behind."""
+    """Work in the background: compacts files, and computes the table that is furthest behind."""
 
-    def __init__(self, spark: SparkSession, store: Store, told: Told) -> None:
+    def __init__(self, spark: SparkSession, store: TableStore, progress: Progress) -> None:
         self._spark = spark
         self._store = store
-        self._told = told
+        self._progress = progress
         self._thread = ThreadPoolExecutor(1)
         self._turn: Future[None] | None = None
         self._rest_until = 0.0
@@ -148,7 +142,7 @@ class Turns:
         self._thread.shutdown()
 
     def go_on(self, *, busy: bool) -> None:
-        """Begins the next turn if the last one is over. While frames come, tables rest."""
+        """Begins the next turn if the last one is over; while frames arrive, only after a pause."""
         if self._turn is not None and self._turn.done():
             self._turn.result()
             self._turn = None
@@ -165,29 +159,31 @@ class Turns:
                 self._spark,
                 self._store,
                 [table],
-                told=self._told.table,
-                begun=self._told.begun,
+                on_table=self._progress.table,
+                on_start=self._progress.table_started,
             )
             self._rest_until = perf_counter() + REST * (perf_counter() - begin)
 
 
-def reprocess(spark: SparkSession, store: Store, *, told: Told = SILENT) -> tuple[int, int]:
+def reprocess(
+    spark: SparkSession, store: TableStore, *, progress: Progress = SILENT
+) -> tuple[int, int]:
     """Decodes anew what another version decoded, and brings the other tables up to date.
 
     Returns:
         How many frames decode and how many do not, of those that were decoded anew.
     """
-    told.stage("reprocess")
-    counts = reprocessing.reprocess(spark, store, told=told.slice)
-    told.stage("refine")
+    progress.stage("reprocess")
+    counts = reprocessing.reprocess(spark, store, on_slice=progress.slice)
+    progress.stage("refine")
     refine(spark, store)
-    told.stage("analyse")
-    analyse(spark, store, told=told.table, begun=told.begun)
+    progress.stage("analyse")
+    analyse(spark, store, on_table=progress.table, on_start=progress.table_started)
     return counts
 
 
-def _note(spark: SparkSession, store: Store, started_at: datetime, ran: Ran) -> None:
+def _note(spark: SparkSession, store: TableStore, started_at: datetime, result: RunResult) -> None:
     row = spark.createDataFrame(
-        [(started_at, ran.frames, ran.quarantine, ran.tables, ran.seconds)], RUNS.schema
+        [(started_at, result.frames, result.quarantine, result.tables, result.seconds)], RUNS.schema
     )
-    store.append(RUNS, row, app="run", version=store.version(RUNS.name) + 1)
+    store.append(RUNS, row, app="run", version=store.log.version(RUNS.name) + 1)

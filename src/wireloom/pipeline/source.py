@@ -42,12 +42,12 @@ from wireloom.pipeline.decoding import decode_batch, schema
 DEFAULT_MAX_ROWS: Final = 500_000
 DEFAULT_PARTITIONS: Final = 2
 SHARE_ROWS: Final = 20_000
-"""Fewer rows are not worth a share of their own; small batches are decoded together up to this."""
+"""The least rows of a share. Small batches are decoded together up to this number of rows."""
 
 Offset = dict[str, int]
 
 
-class PassedOver(NamedTuple):
+class SkippedFile(NamedTuple):
     """A file whose frames are not read."""
 
     name: str
@@ -72,15 +72,15 @@ class WireloomSource(DataSource):
 
     def schema(self) -> StructType:
         """The columns of a decoded frame."""
-        self._folder()  # whoever loads a folder that is not there hears of it at once
+        self._folder()  # a missing folder is reported at load, not at the first read
         return from_arrow_schema(schema())
 
     def reader(self, schema: StructType) -> "WireloomReader":  # noqa: ARG002
-        """All that is there."""
+        """Reads the segments that exist now."""
         return WireloomReader(self._folder(), self._partitions())
 
     def streamReader(self, schema: StructType) -> "WireloomStream":  # noqa: ARG002, N802
-        """All that is there and all that comes."""
+        """Reads the segments that exist, and what is added later."""
         limit = self._number("maxRows", DEFAULT_MAX_ROWS)
         return WireloomStream(self._folder(), self._partitions(), limit)
 
@@ -103,9 +103,9 @@ class WireloomSource(DataSource):
 
 
 def refuse(text: str) -> NoReturn:
-    """Ends what Spark asked for with one sentence.
+    """Fails with a message of one sentence.
 
-    Spark shows the traceback of a worker, which ends with this, unless its environment says no.
+    Spark would show the traceback of the worker before it; a setting in the environment hides it.
     """
     os.environ["SPARK_HIDE_TRACEBACK"] = "1"
     raise ValueError(text)
@@ -159,7 +159,7 @@ class WireloomStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self.shares(start, end)
 
     def shares(self, start: Offset, end: Offset) -> list[Slice]:
-        """The same, by their own name."""
+        """The same, with their own type."""
         return share(runs(self._folder, start, end), self._partitions)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -168,7 +168,7 @@ class WireloomStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def available(folder: Path) -> Offset:
-    """How many batches each segment has now; one that cannot be opened waits until it can."""
+    """How many batches each segment has now; segments that cannot be opened are left out."""
     return {
         segment.name: len(known_sums(segment)) for segment in segments(folder) if _opens(segment)
     }
@@ -180,8 +180,8 @@ def _opens(segment: Segment) -> bool:
     return any(os.access(path, os.R_OK) for path in either)
 
 
-def passed_over(folder: Path, taken: Offset) -> list[PassedOver]:
-    """Files in a folder of captures that are not read; damaged batches are another matter.
+def passed_over(folder: Path, taken: Offset) -> list[SkippedFile]:
+    """Files in a folder of captures that are not read; damaged batches are not listed here.
 
     Args:
         folder: The captures.
@@ -190,7 +190,7 @@ def passed_over(folder: Path, taken: Offset) -> list[PassedOver]:
     known = list(segments(folder))
     names = {segment.path.name for segment in known}
     found = [
-        PassedOver(path.name, "it is not named like a segment")
+        SkippedFile(path.name, "it is not named like a segment")
         for path in sorted(folder.iterdir())
         if path.name.endswith((SEALED, OPEN)) and path.name not in names
     ]
@@ -198,7 +198,7 @@ def passed_over(folder: Path, taken: Offset) -> list[PassedOver]:
         count, before = len(known_sums(segment)), taken.get(segment.name, 0)
         if count < before:
             detail = f"a segment of this name with {before} batches was read, this one has {count}"
-            found.append(PassedOver(segment.path.name, detail))
+            found.append(SkippedFile(segment.path.name, detail))
     return found
 
 

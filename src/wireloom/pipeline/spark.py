@@ -1,4 +1,4 @@
-"""The one place where a Spark session is built."""
+"""Building the Spark session; nothing else builds one."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 CORES: Final = os.cpu_count() or 1
 SLOTS: Final = CORES + 2
-"""Tasks at a time: a short one need not wait until a long one ends."""
+"""Tasks at a time, more than cores: a short task does not wait for a long one."""
 
 LOGGING: Final = Path(__file__).with_name("log4j2.properties")
 
@@ -38,7 +38,7 @@ SETTINGS: Final = {
     "spark.driver.memory": "4g",
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{LOGGING}",
 }
-"""What Wireloom sets; a setting that the caller gives wins."""
+"""The defaults of Wireloom; settings of the caller override them."""
 
 
 class JavaMissingError(RuntimeError):
@@ -55,7 +55,7 @@ def session(
 
     Args:
         master: Where it runs.
-        settings: Spark's settings, before those of Wireloom.
+        settings: Settings of Spark, which override those of Wireloom.
         stderr: The file that Spark's process has as its standard error, if not this process's own.
 
     Raises:

@@ -1,8 +1,8 @@
 """Ingest's own data source: workers decode captured frames and write them as Parquet.
 
-Each share of a micro-batch becomes one file a table, below the table and not yet part of it. Only
-the files' names come back to be committed, so rows never cross to the JVM. A file whose share
-was done twice, or whose commit never came, belongs to no table and is left for `vacuum`.
+Each share of a micro-batch becomes one file per table. The file lies below the table and is not
+part of it yet: its name is returned to the driver, which commits it. So rows never cross to the
+JVM. A file whose share was processed twice, or that was never committed, is left for `vacuum`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,17 +19,19 @@ from pyspark.sql.types import LongType, StringType, StructType
 
 from wireloom.capture.taken import mark
 from wireloom.pipeline import declared
+from wireloom.pipeline.files import ParquetFiles
 from wireloom.pipeline.source import Offset, Slice, WireloomSource, WireloomStream, read_slice
-from wireloom.pipeline.tables import Store, Table
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Table
 
 STORED: Final = pa.schema([("table", pa.string()), ("path", pa.string()), ("slice", pa.int64())])
 ROW_GROUP: Final = 100_000
 ENOUGH: Final = 10_000
-"""Rows that are written as soon as they are there; fewer wait for more, or for the end."""
+"""So many rows are written at once; fewer are held until there are more, or until the end."""
 
 
 class StoringSource(WireloomSource):
-    """The stream that ingest runs on; `tables` says where they lie."""
+    """The stream that ingest runs on; the option `tables` is the root of the tables."""
 
     @classmethod
     def name(cls) -> str:
@@ -46,7 +48,7 @@ class StoringSource(WireloomSource):
         )
 
     def streamReader(self, schema: StructType) -> "StoringStream":  # noqa: ARG002, N802
-        """All that is there and all that comes."""
+        """Stores the segments that exist, and what is added later."""
         limit = int(self.options["maxRows"])
         return StoringStream(self._folder(), self._partitions(), limit, self.options["tables"])
 
@@ -65,11 +67,11 @@ class StoringStream(WireloomStream):
     def __init__(self, *given: Any) -> None:
         *known, self._root = given
         super().__init__(*known)
-        self._store: Store | None = None
+        self._store: TableStore | None = None
         self._marked: Offset | None = None
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
-        """How far the next micro-batch goes; all before `start` is stored, and told to be."""
+        """How far the next micro-batch goes; everything before `start` is marked as stored."""
         if start != self._marked:
             with suppress(OSError):  # captures that cannot be written are read all the same
                 mark(self._folder, self._root, start)
@@ -78,7 +80,7 @@ class StoringStream(WireloomStream):
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         """The batches between two offsets, shared out evenly by rows."""
-        self._store = self._store or Store(self._root)
+        self._store = self._store or TableStore(self._root)
         place = declared.next_slice(self._store)
         return [Share(one, place) for one in self.shares(start, end)]
 
@@ -86,36 +88,36 @@ class StoringStream(WireloomStream):
         """Writes one share and names the files."""
         if not isinstance(partition, Share):
             raise TypeError(partition)
-        store = Store(self._root)
+        files = ParquetFiles(self._root)
         for table in declared.ingested():
-            store.make(table.name)
-        written = _write(store, read_slice(partition), partition.place)
+            files.make(table.name)
+        written = _write(files, read_slice(partition), partition.place)
         rows = [{"table": name, "path": path, "slice": partition.place} for name, path in written]
         yield pa.RecordBatch.from_pylist(rows, schema=STORED)
 
 
 class _File:
-    """A file of one table, which begins with the first rows.
+    """A file of one table, created with its first rows.
 
     Args:
-        store: The tables.
-        table: The one.
+        files: The files below the root of the tables.
+        table: The table.
         place: The slice that the rows become part of.
     """
 
-    def __init__(self, store: Store, table: Table, place: int) -> None:
+    def __init__(self, files: ParquetFiles, table: Table, place: int) -> None:
         self.path = f"{uuid4().hex}.parquet"
         self.writer: pq.ParquetWriter | None = None
         self.taken = [name for name in declared.stored(table).names if name != declared.SLICE]
         """The columns that rows come with."""
-        self._store = store
+        self._files = files
         self._name = table.name
         self._columns = declared.stored(table)
         self._place = place
         self._waiting: list[pa.RecordBatch] = []
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Writes rows, or lets them wait: a file of many small row groups is slow both ways."""
+        """Writes rows, or holds them: many small row groups are slow to write and to read."""
         self._waiting.append(rows)
         if sum(one.num_rows for one in self._waiting) >= ENOUGH:
             self._write()
@@ -129,7 +131,7 @@ class _File:
 
     def _write(self) -> None:
         if self.writer is None:
-            self.writer = self._store.writer(self._name, self.path, self._columns)
+            self.writer = self._files.writer(self._name, self.path, self._columns)
         rows = pa.Table.from_batches(self._waiting)
         self._waiting = []
         slices = pa.repeat(pa.scalar(self._place, pa.int64()), len(rows))
@@ -137,19 +139,21 @@ class _File:
         self.writer.write_table(whole.select(self._columns.names), row_group_size=ROW_GROUP)
 
 
-def _write(store: Store, batches: Iterator[pa.RecordBatch], place: int) -> list[tuple[str, str]]:
-    """Writes rows to a file of their table each; gives tables and files."""
-    files = {table.name: _File(store, table, place) for table in declared.ingested()}
+def _write(
+    files: ParquetFiles, batches: Iterator[pa.RecordBatch], place: int
+) -> list[tuple[str, str]]:
+    """Writes the rows of each table to one file; gives tables and files."""
+    parts = {table.name: _File(files, table, place) for table in declared.ingested()}
     try:
         for batch in batches:
-            for name, file in files.items():
+            for name, file in parts.items():
                 mask = pc.equal(batch.column(declared.KIND), name)
                 if mask.true_count:
                     file.add(_chosen(batch.select(file.taken), mask))
     finally:
-        for file in files.values():
+        for file in parts.values():
             file.close()
-    return [(name, file.path) for name, file in files.items() if file.writer is not None]
+    return [(name, file.path) for name, file in parts.items() if file.writer is not None]
 
 
 def _chosen(batch: pa.RecordBatch, mask: pa.BooleanArray) -> pa.RecordBatch:
@@ -160,7 +164,7 @@ def _chosen(batch: pa.RecordBatch, mask: pa.BooleanArray) -> pa.RecordBatch:
 
 
 def _filtered(column: pa.Array, mask: pa.BooleanArray, count: int) -> pa.Array:
-    """The values under a mask; what is all null, as most fields are, is cut and not copied."""
+    """The values under a mask. A column of nulls, as most fields are, is sliced and not copied."""
     if column.null_count == len(column):
         return column.slice(0, count)
     if not pa.types.is_struct(column.type):

@@ -1,4 +1,4 @@
-"""Looking after the tables: what is behind, small files together, old files away."""
+"""Maintenance of the tables: their status, compaction, and deletion of old files."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +11,9 @@ from wireloom.capture.segment import Segment, segments
 from wireloom.capture.taken import marked
 from wireloom.pipeline import declared
 from wireloom.pipeline.catalogue import all_tables
-from wireloom.pipeline.source import PassedOver, passed_over
-from wireloom.pipeline.tables import Begun, Store, nobody
+from wireloom.pipeline.progress import TableStarted, silent
+from wireloom.pipeline.source import SkippedFile, passed_over
+from wireloom.pipeline.store import TableStore
 
 
 class TableStatus(NamedTuple):
@@ -33,11 +34,11 @@ class Status(NamedTuple):
     """Captured rows that are in no table yet, those in damaged batches left out."""
 
     damaged: list[Damage]
-    passed_over: list[PassedOver]
+    passed_over: list[SkippedFile]
     tables: list[TableStatus]
 
 
-def status(captures: Path, store: Store) -> Status:
+def status(captures: Path, store: TableStore) -> Status:
     """What is captured, what is stored, and what cannot be read."""
     found = list(segments(captures))
     tables = [_status(store, table.name) for table in all_tables()]
@@ -61,37 +62,37 @@ def _behind(segment: Segment, damaged: list[Damage], taken: int) -> int:
     return rows - lost
 
 
-def compact(store: Store, *, begun: Begun = nobody) -> dict[str, int]:
-    """Puts small files together; gives how many files went away, by table."""
-    gone = {}
-    for name, opened in _each(store, begun):
+def compact(store: TableStore, *, on_start: TableStarted = silent) -> dict[str, int]:
+    """Compacts small files; gives how many files fewer there are, by table."""
+    fewer = {}
+    for name, opened in _each(store, on_start):
         metrics = opened.optimize.compact()
-        gone[name] = int(metrics["numFilesRemoved"]) - int(metrics["numFilesAdded"])
-    return gone
+        fewer[name] = int(metrics["numFilesRemoved"]) - int(metrics["numFilesAdded"])
+    return fewer
 
 
-def vacuum(store: Store, *, hours: int, begun: Begun = nobody) -> dict[str, int]:
+def vacuum(store: TableStore, *, hours: int, on_start: TableStarted = silent) -> dict[str, int]:
     """Deletes files that no version of the last `hours` needs; gives how many, by table."""
     return {
         name: len(
             opened.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
         )
-        for name, opened in _each(store, begun)
+        for name, opened in _each(store, on_start)
     }
 
 
-def _each(store: Store, begun: Begun) -> Iterator[tuple[str, DeltaTable]]:
+def _each(store: TableStore, on_start: TableStarted) -> Iterator[tuple[str, DeltaTable]]:
     """The tables that there are, one after the other."""
     names = [table.name for table in all_tables()]
     for place, name in enumerate(names, start=1):
-        opened = store.open(name)
+        opened = store.log.open(name)
         if opened is not None:
-            begun(name, place, len(names))
+            on_start(name, place, len(names))
             yield name, opened
 
 
-def _status(store: Store, name: str) -> TableStatus:
-    opened = store.open(name)
+def _status(store: TableStore, name: str) -> TableStatus:
+    opened = store.log.open(name)
     if opened is None:
         return TableStatus(name, -1, 0, 0)
     actions = opened.get_add_actions(flatten=True)

@@ -5,38 +5,16 @@ the traffic itself, since a public key certifies its own owner by its hash.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
 from typing import Final
 
 import pyarrow as pa
 
-from wireloom.protocols.dtn import integrity as dtn_integrity
-from wireloom.protocols.dtn.messages import (
-    Bundle,
-    ConfigUpdate,
-    ControlMessage,
-    DeliveryAck,
-    DeliveryCancel,
-    GroupAnnounceMsg,
-    Payment,
-)
-from wireloom.protocols.myriadmesh.constants import HEADER_SIZE, SIGNATURE_SIZE, MessageType
-from wireloom.protocols.myriadmesh.header import (
-    DESTINATION_AT,
-    FLAGS_AT,
-    RELAY,
-    SIGNED,
-    SOURCE_AT,
-    TTL_AT,
-    TYPE_AT,
-)
-from wireloom.protocols.myriadmesh.integrity import node_id
+from wireloom.registry import every
 from wireloom.registry import protocol as protocol_named
 from wireloom.wire.errors import WireError
-from wireloom.wire.keys import verify
 from wireloom.wire.outcome import Auth
 
-CHECKED: Final = ("dtn", "myriadmesh", "uep12")
+CHECKED: Final = tuple(one.name for one in every() if one.has_proof)
 """The protocols whose frames carry a proof."""
 
 WANTED: Final = ("protocol", "content", "signer", "raw")
@@ -50,7 +28,8 @@ SCHEMA: Final = pa.schema(
 def judge(protocol: str, raw: bytes, keys: Iterable[bytes]) -> Auth:
     """What is known of one frame.
 
-    A bundle that carries a signed message is as good as the weaker of the two signatures.
+    A frame that carries a signed message is as good as the weaker of the two signatures. The
+    inner one must be by a key that the frame itself brings.
     """
     spoken = protocol_named(protocol)
     try:
@@ -58,9 +37,8 @@ def judge(protocol: str, raw: bytes, keys: Iterable[bytes]) -> Auth:
     except WireError:
         return Auth.INVALID
     auth = spoken.integrity.authenticate(message, raw, list(keys))
-    if isinstance(message, Bundle) and isinstance(message.payload, _SIGNED) and auth is Auth.VALID:
-        return _inner(message.payload, message.header.src_pub)
-    return auth
+    inner = spoken.inner_auth(message, ()) if auth is Auth.VALID else None
+    return auth if inner is None else inner
 
 
 def judge_batches(
@@ -86,26 +64,7 @@ def judge_batches(
 
 
 def _judge(protocol: str, raw: bytes, key: bytes | None) -> Auth:
-    """What `judge` says, faster for most frames of the mesh, which are known to decode."""
-    if protocol != "myriadmesh" or len(raw) < _SIGNED_SIZE or raw[TYPE_AT] == _DISCOVERY:
-        return judge(protocol, raw, [] if key is None else [key])
-    if not raw[FLAGS_AT] & SIGNED:
-        return Auth.UNSIGNED
-    if key is None or _node_id(key) != raw[SOURCE_AT:DESTINATION_AT]:
-        return Auth.UNKNOWN_KEY
-    signature, flags = raw[-SIGNATURE_SIZE:], _UNRELAYED[raw[FLAGS_AT]]
-    # As signed: the relay flag cleared and no hop count (`integrity.signing_bytes`).
-    head = b"".join((raw[:FLAGS_AT], flags, raw[TYPE_AT:TTL_AT], b"\0"))
-    covered = head + raw[TTL_AT + 1 : -SIGNATURE_SIZE]
-    return Auth.VALID if verify(key, covered, signature) else Auth.INVALID
-
-
-def _inner(payload: ControlMessage, src_pub: bytes) -> Auth:
-    return dtn_integrity.authenticate(payload, b"", [src_pub])
-
-
-_node_id: Final = cache(node_id)
-_DISCOVERY: Final = int(MessageType.DISCOVERY)
-_SIGNED_SIZE: Final = HEADER_SIZE + SIGNATURE_SIZE
-_UNRELAYED: Final = [bytes([bits & ~RELAY]) for bits in range(256)]
-_SIGNED: Final = (ConfigUpdate, DeliveryAck, DeliveryCancel, GroupAnnounceMsg, Payment)
+    """What `judge` says, without decoding a frame again where its protocol can do so."""
+    quick = protocol_named(protocol).sound_auth
+    auth = None if quick is None else quick(raw, key)
+    return judge(protocol, raw, [] if key is None else [key]) if auth is None else auth

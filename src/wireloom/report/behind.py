@@ -1,4 +1,4 @@
-"""What lies behind a number: some of the messages or frames that it counts."""
+"""Examples for each number of a report: the latest messages or frames that it counts."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ class Behind(NamedTuple):
     kind: Kind
     total: int
     query: str
-    """What asks for all of them, in SQL; empty where a shell would run a part of it."""
+    """The SQL query for all of them; empty where it would need quoting in a shell."""
 
     rows: list[dict[str, Any]]
 

@@ -1,13 +1,22 @@
-"""The books: for every protocol and node, what came in equals what became of it."""
+"""The books: for every protocol and node, the messages by their final state."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-if TYPE_CHECKING:
-    from wireloom.lake import Lake  # it brings DuckDB along
+from wireloom.wire.outcome import Fate
 
-STATES: Final = ("delivered", "expired", "rejected", "cancelled", "in_flight", "lost")
+if TYPE_CHECKING:
+    from wireloom.lake import Lake  # imports DuckDB
+
+STATES: Final = (
+    Fate.DELIVERED,
+    Fate.EXPIRED,
+    Fate.REJECTED,
+    Fate.CANCELLED,
+    Fate.IN_FLIGHT,
+    Fate.LOST,
+)
 """In the order in which every page and table has them."""
 
 OUTCOMES: Final = (
@@ -31,7 +40,7 @@ MINUTE: Final = 60
 HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
 SPANS: Final = {HOUR: MINUTE, 3 * HOUR: 5 * MINUTE, 72 * HOUR: HOUR, 18 * DAY: 6 * HOUR}
-"""How long one part of a span is: hours, unless that gives too few or too many."""
+"""The length of a part, by the length of the span: hours, unless these are too few or too many."""
 
 MAX_PARTS: Final = 72
 NEEDED: Final = (
@@ -167,7 +176,7 @@ def health(lake: "Lake") -> dict[str, Any]:
 
 
 def tally(counts: Mapping[str, int]) -> str:
-    """Counts as a person says them."""
+    """Counts in words."""
     return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"
 
 

@@ -1,7 +1,7 @@
 """The order in which things happened, where clocks do not agree.
 
-A node's own clock orders what the node saw. Across nodes, a frame left before it came, and a
-message was there before what answers it. Times decide only what these rules leave open.
+A node's own clock orders what the node saw. Across nodes, a frame departs before it arrives, and a
+message precedes its answers. Times decide only what these rules leave open.
 """
 
 from collections import defaultdict
@@ -17,9 +17,9 @@ def ordered(steps: Sequence[Step]) -> list[Step]:
     """Sightings of a message and of its answers, causes before effects."""
     timed = sorted(steps, key=_when)
     later: dict[int, set[int]] = defaultdict(set)
-    for first, second in _known(timed):
+    for first, second in _pairs(timed):
         later[first].add(second)
-    return [timed[place] for place in _laid(len(timed), later)]
+    return [timed[place] for place in _sorted(len(timed), later)]
 
 
 def _when(step: Step) -> tuple[Any, ...]:
@@ -32,34 +32,34 @@ def _number(text: str) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _known(timed: Sequence[Step]) -> Iterable[tuple[int, int]]:
-    """Pairs of places, what happened before what."""
+def _pairs(timed: Sequence[Step]) -> Iterable[tuple[int, int]]:
+    """Pairs of places: the first happened before the second."""
     nodes: dict[str, list[int]] = defaultdict(list)
-    left: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-    came: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    departures: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    arrivals: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for place, step in enumerate(timed):
         nodes[step["node"]].append(place)
         if step["direction"] == "out":
-            left[step["node"], step["peer"], step["message_id"]].append(place)
+            departures[step["node"], step["peer"], step["message_id"]].append(place)
         elif step["direction"] == "in":
-            came[step["peer"], step["node"], step["message_id"]].append(place)
+            arrivals[step["peer"], step["node"], step["message_id"]].append(place)
     for places in nodes.values():
         yield from pairwise(places)
-    for way, places in came.items():
-        yield from zip(left[way], places, strict=False)
-    yield from _answers(timed, {place for places in came.values() for place in places})
+    for way, places in arrivals.items():
+        yield from zip(departures[way], places, strict=False)
+    yield from _answers(timed, {place for places in arrivals.values() for place in places})
 
 
-def _answers(timed: Sequence[Step], came: set[int]) -> Iterable[tuple[int, int]]:
-    """A message, where it was made or else where it was seen first, before what answers it."""
+def _answers(timed: Sequence[Step], arrived: set[int]) -> Iterable[tuple[int, int]]:
+    """Pairs of a message, where it was made or first seen, and each of its answers."""
     own = [place for place, step in enumerate(timed) if step["own"]]
     if own:
-        origin = next((place for place in own if place not in came), own[0])
+        origin = next((place for place in own if place not in arrived), own[0])
         yield from ((origin, place) for place, step in enumerate(timed) if not step["own"])
 
 
-def _laid(count: int, later: dict[int, set[int]]) -> Iterable[int]:
-    """All places, each after those before it; where that is a circle, time breaks it."""
+def _sorted(count: int, later: dict[int, set[int]]) -> Iterable[int]:
+    """All places in topological order; a cycle is broken at the earliest time."""
     waits = [0] * count
     for places in later.values():
         for place in places:

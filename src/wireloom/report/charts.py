@@ -43,8 +43,8 @@ def shares(name: str, entry: Mapping[str, int]) -> Markup:
     for state in STATES:
         if entry[state]:
             width = 100 * entry[state] / entry["sent"]
-            said = f"{name}: {_of(entry, state)}, {width:.1f} %"
-            drawn.append(_rect(said, x=x, width=width, height=BAR_HEIGHT, kind=state))
+            title = f"{name}: {_of(entry, state)}, {width:.1f} %"
+            drawn.append(_rect(title, x=x, width=width, height=BAR_HEIGHT, kind=state))
             x += width
     return _svg(f"{name} by state", BAR_HEIGHT, *drawn)
 
@@ -72,9 +72,9 @@ def _column(name: str, row: Row, place: int, columns: int, most: int) -> Iterato
         if row[state]:
             height = PLOT_HEIGHT * row[state] / most
             y -= height
-            said = f"{name}, {instant(row['at'])}: {_of(row, state)} of {count(row['sent'])}"
+            title = f"{name}, {instant(row['at'])}: {_of(row, state)} of {count(row['sent'])}"
             x, width = 100 * (place + 0.06) / columns, 88 / columns
-            yield _rect(said, x=x, width=width, height=height, kind=state, y=y)
+            yield _rect(title, x=x, width=width, height=height, kind=state, y=y)
 
 
 def _hour_axis(first: datetime, columns: int, step_s: int) -> Iterator[Markup]:
@@ -124,9 +124,9 @@ def _time_axis(low: float, high: float, bottom: int) -> Iterator[Markup]:
 def _range(name: str, row: Row, low: float, high: float, top: int) -> Iterator[Markup]:
     left, middle, right = (_on_log(max(1.0, float(row[key])), low, high) for key in TIMES)
     y = top + 26
-    said = ", ".join(f"{key[:3]} {spoken(row[key])}" for key in TIMES)
+    quantiles = ", ".join(f"{key[:3]} {spoken(row[key])}" for key in TIMES)
     yield _label(name, 0, top + 14, "start", "name")
-    yield tag("line", tag("title", f"{name}: {said}"), x1=_percent(left), x2=_percent(right),
+    yield tag("line", tag("title", f"{name}: {quantiles}"), x1=_percent(left), x2=_percent(right),
               y1=y, y2=y, class_="range")  # fmt: skip
     yield tag("circle", cx=_percent(left), cy=y, r=5, class_="p50")
     yield tag("line", x1=_percent(middle), x2=_percent(middle), y1=y - 7, y2=y + 7, class_="p90")
@@ -137,12 +137,14 @@ def _on_log(value: float, low: float, high: float) -> float:
     return 100 * log10(value / low) / log10(high / low)
 
 
-def _label(said: str, x: float, y: float, anchor: str, kind: str = "") -> Markup:
-    return tag("text", said, x=_percent(x), y=y, text_anchor=anchor, class_=f"label {kind}".strip())
+def _label(content: str, x: float, y: float, anchor: str, kind: str = "") -> Markup:
+    return tag(
+        "text", content, x=_percent(x), y=y, text_anchor=anchor, class_=f"label {kind}".strip()
+    )
 
 
-def _rect(said: str, *, x: float, width: float, height: float, kind: str, y: float = 0) -> Markup:
-    return tag("rect", tag("title", said), x=_percent(x), y=f"{y:.2f}", width=_percent(width),
+def _rect(title: str, *, x: float, width: float, height: float, kind: str, y: float = 0) -> Markup:
+    return tag("rect", tag("title", title), x=_percent(x), y=f"{y:.2f}", width=_percent(width),
                height=f"{height:.2f}", class_=kind)  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Parts of a page. Their texts come from captured traffic: they are escaped here alone."""
+"""Parts of a page. Their texts come from captured traffic, and are escaped here and only here."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ class Column(NamedTuple):
     """`text` and `chart` begin at the left, `number` ends at the right."""
 
 
-class Marked(NamedTuple):
+class StyledCell(NamedTuple):
     """A cell with a class of its own."""
 
     content: object
@@ -32,14 +32,14 @@ class Marked(NamedTuple):
 
 
 def text(value: object) -> Markup:
-    """Anything as text that does nothing: not to a page, and not to the direction of writing."""
+    """Any value as inert text: without markup, and without changes of the writing direction."""
     if isinstance(value, Markup):
         return value
     return Markup("–" if value is None else escape(visible(str(value))))
 
 
 def count(value: float | None) -> str:
-    """A number with its thousands apart."""
+    """A number with thousands separators."""
     return "–" if value is None else f"{value:,.0f}"
 
 
@@ -50,12 +50,12 @@ def joined(parts: Iterable[Markup]) -> Markup:
 
 def tag(name: str, *content: object, **attributes: object) -> Markup:
     """An element; an attribute `class_` is its `class`."""
-    said = "".join(
+    written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{text(value)}"'
         for key, value in attributes.items()
         if value not in (None, "")
     )
-    return Markup(f"<{name}{said}>{joined(map(text, content))}</{name}>")
+    return Markup(f"<{name}{written}>{joined(map(text, content))}</{name}>")
 
 
 def link(place: str, content: object) -> Markup:
@@ -86,7 +86,7 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[object]], kind: str
 
 def _cell(column: Column, content: object) -> Markup:
     kind = column.kind
-    if isinstance(content, Marked):
+    if isinstance(content, StyledCell):
         kind, content = f"{kind} {content.kind}".strip(), content.content
     elif content is None:
         kind = f"{kind} none"

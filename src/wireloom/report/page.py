@@ -18,8 +18,8 @@ from wireloom.report.behind import REFUSED, Behind, Kind, kind_of
 from wireloom.report.books import DAY, HOUR, MAX_REASONS, MINUTE, OUTCOMES, STATES, TIMES, tally
 from wireloom.report.markup import (
     Column,
-    Marked,
     Markup,
+    StyledCell,
     anchor,
     count,
     joined,
@@ -108,10 +108,10 @@ def _books(books: Mapping[str, Mapping[str, int]], listed: set[Kind]) -> Markup:
     return table([Column("protocol"), *numbers, Column("shares", "chart")], rows)
 
 
-def _number(value: int, kind: Kind, listed: set[Kind], before: object = "") -> Marked:
+def _number(value: int, kind: Kind, listed: set[Kind], before: object = "") -> StyledCell:
     """A number that leads to what it counts."""
     shown = link(_place(kind), count(value)) if kind in listed else count(value)
-    return Marked(joined(map(text, (before, shown))), "" if value else "none")
+    return StyledCell(joined(map(text, (before, shown))), "" if value else "none")
 
 
 def _place(kind: Kind) -> str:
@@ -147,7 +147,7 @@ def _latency(latency: Mapping[str, Row]) -> Iterator[Markup]:
     if latency:
         marks = {"p50": "half arrive sooner (p50)", "p90": "nine of ten (p90)"}
         marks |= {"p99": "99 of 100 (p99)"}
-        keys = [tag("span", tag("i", class_=f"key {key}"), said) for key, said in marks.items()]
+        keys = [tag("span", tag("i", class_=f"key {key}"), label) for key, label in marks.items()]
         yield tag("p", *keys, tag("span", "on a logarithmic axis"), class_="legend")
         yield charts.ranges(latency)
     rows = [
@@ -208,14 +208,14 @@ def _types(types: Sequence[Row]) -> Iterator[Markup]:
 
 def _nodes(nodes: Sequence[Row]) -> Iterator[Markup]:
     shown = nodes[:MAX_ROWS]
-    said = (*OUTCOMES, "unsaid")
+    outcomes = (*OUTCOMES, "unsaid")
     rows = [
         [row["node"], row["protocol"],
-         Markup(f"{count(row['frames_in'])} {_equals(row['frames_in'], _sum(row, said))}"),
-         *[Marked(count(row[one]), "" if row[one] else "none") for one in said]]
+         Markup(f"{count(row['frames_in'])} {_equals(row['frames_in'], _sum(row, outcomes))}"),
+         *[StyledCell(count(row[one]), "" if row[one] else "none") for one in outcomes]]
         for row in shown
     ]  # fmt: skip
-    numbers = [Column(name, "number") for name in ("came in", *said)]
+    numbers = [Column(name, "number") for name in ("came in", *outcomes)]
     made = table([Column("node"), Column("protocol"), *numbers], rows, "compact")
     yield tag("div", made, class_="wide")
     yield _more(len(nodes) - len(shown), "wireloom report --json")
@@ -283,8 +283,8 @@ def _frames(rows: Sequence[Row]) -> Markup:
     )  # fmt: skip
 
 
-def _time(at: datetime | None, said: Callable[[datetime], str]) -> Markup | None:
-    return None if at is None else tag("time", said(at))
+def _time(at: datetime | None, shown: Callable[[datetime], str]) -> Markup | None:
+    return None if at is None else tag("time", shown(at))
 
 
 def _more(left: int, command: str) -> Markup:

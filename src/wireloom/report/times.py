@@ -1,4 +1,4 @@
-"""Times as a person says them: `12 ms`, `2.08 s`, `3 h 08 min`, `2026-01-01 06:00:00 UTC`."""
+"""Times for people: `12 ms`, `2.08 s`, `3 h 08 min`, `2026-01-01 06:00:00 UTC`."""
 
 from datetime import datetime
 

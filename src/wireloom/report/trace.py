@@ -10,7 +10,7 @@ NEEDED: Final = ("messages", "fates", "frames", "verdicts", "nodes")
 
 
 class Life(NamedTuple):
-    """All that the tables know of a message."""
+    """What the tables hold about a message."""
 
     protocol: str
     message_id: str
@@ -59,7 +59,7 @@ def _found(lake: Lake, wanted: str) -> tuple[str, str]:
 
 
 def _steps(lake: Lake, protocol: str, message_id: str) -> list[dict[str, Any]]:
-    """Its own sightings and those of messages that speak of it."""
+    """Its own sightings and those of messages that refer to it."""
     return lake.rows(
         """SELECT captured_at, node, direction, peer, link, type, outcome, outcome_reason, hops,
                   coalesce(verdicts.auth, 'unchecked') AS auth, message_id = ? AS own, sighting,

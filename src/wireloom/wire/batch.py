@@ -1,6 +1,6 @@
 """Arrow batches as numpy sees them: bytes gathered from many frames, arrays built from buffers.
 
-`Frames` reads: one run of bytes, and where each frame begins and ends in it. `Rows` writes:
+`Frames` reads: one run of bytes, and where each frame begins and ends in it. `Selection` writes:
 the values of some rows of a batch, as an Arrow array that is null in all other rows. Neither
 loops over rows, and neither copies bytes more than once.
 """
@@ -22,7 +22,7 @@ MAX_BATCH_SIZE: Final = (1 << 30) - 1
 """Bytes of frames in a batch: as hex they are twice as many, and Arrow's text ends at 2 GiB."""
 
 FEW: Final = 20
-"""Of so many rows one is few."""
+"""If fewer than one row in so many is exchanged, the rows between are copied as slices."""
 
 _SHARED: Final = tuple((field.name, field.type) for field in DECODED)
 
@@ -85,8 +85,8 @@ class Frames:
         return both.take(even).buffers()[2]
 
 
-class Rows:
-    """Rows of a batch, and arrays that are null in all others.
+class Selection:
+    """Some rows of a batch, and the arrays that are null in all other rows.
 
     Values for every row of the batch may be anything in the others; values for these rows
     only are called dense.
@@ -205,7 +205,7 @@ class NameLists:
         self._places = pa.array([bytes(map(names.index, one)) for one in lists], pa.binary())
         self._counts = np.array([len(one) for one in lists], np.int32)
 
-    def of(self, rows: Rows, codes: Array) -> pa.ListArray:
+    def of(self, rows: Selection, codes: Array) -> pa.ListArray:
         """The names of each code; a code for every row of the batch."""
         # Taken one after the other, the places of names are those of the items of all lists.
         places = self._places.take(pa.array(codes)).buffers()[2]
@@ -262,7 +262,7 @@ def _exchange(at: Array, count: int) -> Exchange:
 
 
 def _scattered(at: Array, count: int) -> Callable[[pa.Array], pa.Array]:
-    """Among nothing but nulls: most rows have no fault to tell of."""
+    """Puts values among nulls: most rows have no fault."""
     places, missing = np.zeros(count, np.int64), np.ones(count, np.bool_)
     places[at], missing[at] = np.arange(len(at)), False
     index = pa.array(places, mask=missing)

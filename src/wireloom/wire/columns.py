@@ -137,6 +137,37 @@ def decode_distinct(
     return distinct if len(distinct) == len(raws) else distinct.take(encoded.indices)
 
 
+class CodecColumns:
+    """The columns of a protocol that has no faster way to them than its codec.
+
+    It has what the module `columns` of other protocols has.
+
+    Args:
+        name: The protocol.
+        classes: Every class that a decoded message can be.
+        decode: Its codec.
+        summarise: Its record.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        classes: Iterable[type[Message]],
+        decode: Callable[[bytes], Message],
+        summarise: Callable[[Any, bytes], Summary],
+    ) -> None:
+        self.COLUMN: Final = MessageColumn(name, classes)
+        self._decode = decode
+        self._summarise = summarise
+
+    def decode(self, raws: pa.BinaryArray) -> pa.RecordBatch:
+        """A row for each frame, with the columns of `COLUMN.schema`."""
+        return decode_distinct(raws, self._decode_each)
+
+    def _decode_each(self, raws: list[bytes]) -> pa.RecordBatch:
+        return decode_each(self.COLUMN, self._decode, self._summarise, raws)
+
+
 def _row(summary: Summary) -> dict[str, Any]:
     many = summary.destination if isinstance(summary.destination, tuple) else None
     return {

@@ -1,12 +1,13 @@
 """Keys and signatures behind one face: Ed25519 from libsodium.
 
-Randomness is the caller's: a signing key is made from a seed that he gives.
+Randomness is the caller's: a signing key is made from a seed that the caller gives.
 """
 
 from hashlib import sha256
 from typing import Final
 
 from nacl.bindings import (
+    crypto_core_ed25519_is_valid_point,
     crypto_sign,
     crypto_sign_BYTES,
     crypto_sign_ed25519_pk_to_curve25519,
@@ -51,6 +52,11 @@ def verify(public_key: bytes, data: bytes, signature: bytes) -> bool:
     except CryptoError:
         return False
     return True
+
+
+def is_valid(public_key: bytes) -> bool:
+    """Whether it may be somebody's: anybody can sign for a point of small order."""
+    return len(public_key) == PUBLIC_KEY_SIZE and crypto_core_ed25519_is_valid_point(public_key)
 
 
 def exchange_public_key(public_key: bytes) -> bytes:

@@ -1,7 +1,8 @@
 """The closed lists that codec, session, capture, tables and metrics share.
 
 A frame that was handled has exactly one `Outcome`. If that outcome is `rejected`, it has
-exactly one `Reason`. What a signature, proof of work or token proved is an `Auth`.
+exactly one `Reason`. What a signature, proof of work or token proved is an `Auth`. A message
+that somebody meant to be delivered has exactly one `Fate` for each destination.
 Members are added here and nowhere else, and a member is never renamed: its value is what
 stands in stored tables.
 """
@@ -66,3 +67,28 @@ class Auth(StrEnum):
 
     UNCHECKED = "unchecked"
     """The proof lies outside the frame (a TLS certificate, a shared secret)."""
+
+
+class Fate(StrEnum):
+    """What happened to a message, for one destination; strongest first.
+
+    The strongest fate with evidence is the message's fate, whatever the order of arrival.
+    """
+
+    DELIVERED = "delivered"
+    """The destination acknowledged it, recorded that it has it, or was seen to get it."""
+
+    CANCELLED = "cancelled"
+    """Somebody who is entitled to it cancelled it."""
+
+    REJECTED = "rejected"
+    """A refusal ended the attempt; it has a reason."""
+
+    EXPIRED = "expired"
+    """Somebody said that its time was over."""
+
+    IN_FLIGHT = "in_flight"
+    """None of the above is proven, and its deadline is still to come."""
+
+    LOST = "lost"
+    """None of the above is proven, and its deadline has passed."""

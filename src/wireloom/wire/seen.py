@@ -63,6 +63,23 @@ class Seen(Generic[K, V]):
         if len(young) >= self._max_count or self._young_size >= self._max_size:
             self._begin(self._born_ms)
 
+    def has(self, key: K, value: V) -> bool:
+        """Whether a key was seen with this value, however long ago."""
+        return self._young.get(key) == value or self._old.get(key) == value
+
+    def add(self, key: K, value: V) -> bool:
+        """Remembers a key that was not seen with this value; gives whether it was not.
+
+        It is `has` and `put` in one call, for what comes with every frame.
+        """
+        young = self._young
+        if young.get(key) == value or self._old.get(key) == value:
+            return False
+        young[key] = value
+        if len(young) >= self._max_count:
+            self._begin(self._born_ms)
+        return True
+
     def _begin(self, now_ms: int) -> None:
         """Begins a generation; what was the older one is forgotten."""
         self._old, self._young = self._young, {}

@@ -3,6 +3,7 @@
 from typing import ClassVar, Final
 
 from msgspec import Struct
+from msgspec.structs import fields
 
 MAX_NUMBER: Final = 1 << 40
 """More bytes or things than any machine has: a limit that is none by accident."""
@@ -12,7 +13,9 @@ MAX_MS: Final = 366 * 24 * 3_600_000
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The settings of one session. Every whole number among them is checked when they are made.
+    """The settings of one session.
+
+    Settings whose default is a whole number are checked when they are made.
 
     Raises:
         ValueError: If a number is out of its bounds, or two cannot work together.
@@ -29,15 +32,16 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Refuses what cannot work; msgspec passes a ValueError on as its own."""
-        for name in self.__struct_fields__:
-            value = getattr(self, name)
-            if type(value) is int:
-                self._check(name, value)
+        for field in fields(self):
+            if type(field.default) is int:
+                self._check(field.name, getattr(self, field.name))
         for lower, higher in self.RISING:
             if getattr(self, lower) >= getattr(self, higher):
                 raise ValueError(f"{lower} must be less than {higher}")
 
-    def _check(self, name: str, value: int) -> None:
+    def _check(self, name: str, value: object) -> None:
+        if type(value) is not int:
+            raise ValueError(f"{name} must be a whole number")
         least = self.LEAST.get(name, 1)
         most = self.MOST.get(name, MAX_MS if name.endswith("_ms") else MAX_NUMBER)
         if value < least:

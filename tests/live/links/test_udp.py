@@ -148,3 +148,21 @@ def test_datagrams_are_dropped_when_too_many_wait(tmp_path: Path) -> None:
         server.link.send(b"late", peer.getsockname())
 
     serve(tmp_path, test)
+
+
+def test_a_link_that_stops_takes_no_new_peers_and_lets_the_last_answers_out(tmp_path: Path) -> None:
+    async def test(server: Server) -> None:
+        known, late = server.peer(), server.peer()
+        known.send(b"hello")
+        assert await take(known) == b"hello"
+        server.link.stop()
+        late.send(b"me too")
+        known.send(b"still here")
+        assert await take(known) == b"still here"
+        await server.driver.stop(1)
+        assert await take(known) == b"goodbye"
+        assert server.link._transport is not None
+        assert server.link._transport.is_closing()
+
+    session = serve(tmp_path, test)
+    assert len(session.seen(Opened)) == 1

@@ -7,11 +7,11 @@ from pyspark.sql import SparkSession
 from support.corpus import counts
 from wireloom.pipeline import declared
 from wireloom.pipeline.stages.given import given, refined
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.store import TableStore
 
 
 def test_all_up_to_a_slice_is_given(spark: SparkSession, corpus: Path, tables: Path) -> None:
-    store = Store(tables)
+    store = TableStore(tables)
     assert refined(store) == declared.last_slice(store) == 0
     everything = given(spark, store, 0)
     captured = counts(corpus)
@@ -25,5 +25,5 @@ def test_all_up_to_a_slice_is_given(spark: SparkSession, corpus: Path, tables: P
 
 
 def test_later_slices_are_left_out(spark: SparkSession, tables: Path) -> None:
-    nothing = given(spark, Store(tables), -1)
+    nothing = given(spark, TableStore(tables), -1)
     assert nothing.seen.count() == nothing.quarantine.count() == 0

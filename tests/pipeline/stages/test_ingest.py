@@ -14,8 +14,8 @@ from wireloom.capture.segment import segments
 from wireloom.capture.taken import Taken
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import declared
-from wireloom.pipeline.stages.ingest import Ingested, ingest
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.stages.ingest import IngestedBatch, ingest
+from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.upkeep import status
 
 
@@ -34,22 +34,24 @@ def write(folder: Path, raws: list[bytes]) -> None:
             )
 
 
-def bring(spark: SparkSession, folder: Path) -> list[Ingested]:
-    told: list[Ingested] = []
-    query = ingest(spark, folder / "captures", Store(folder / "tables"), told=told.append)
+def bring(spark: SparkSession, folder: Path) -> list[IngestedBatch]:
+    batches: list[IngestedBatch] = []
+    query = ingest(
+        spark, folder / "captures", TableStore(folder / "tables"), on_batch=batches.append
+    )
     query.await_end()
-    return told
+    return batches
 
 
 def test_good_and_refused_frames_go_to_their_tables_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     write(tmp_path / "captures", [bytes.fromhex("792000"), b"nonsense"])
-    assert bring(spark, tmp_path) == [Ingested(0, 1, 1)]
+    assert bring(spark, tmp_path) == [IngestedBatch(0, 1, 1)]
     assert bring(spark, tmp_path) == []
     write(tmp_path / "captures", [bytes.fromhex("792000")])
     assert [one[1:] for one in bring(spark, tmp_path)] == [(1, 0)]
-    store = Store(tmp_path / "tables")
+    store = TableStore(tmp_path / "tables")
     frames = store.read(spark, declared.frames()).orderBy("sighting").collect()
     assert [row.sighting for row in frames] == ["n#0", "n#2"]
     (refused,) = store.read(spark, declared.quarantine()).collect()
@@ -67,9 +69,9 @@ def test_what_is_stored_is_told_to_be_taken(spark: SparkSession, tmp_path: Path)
     assert segment not in Taken(captures)
     bring(spark, tmp_path)
     assert segment in Taken(captures)
-    assert len(prune(captures, Bounds(max_bytes=0), now=0.0).gone) == 1
+    assert len(prune(captures, Bounds(max_bytes=0), now=0.0).deleted) == 1
     write(captures, [bytes.fromhex("792000")] * 2)
-    store = Store(tmp_path / "tables")
+    store = TableStore(tmp_path / "tables")
     assert status(captures, store).behind == 2
     assert [one.frames for one in bring(spark, tmp_path)] == [2]
     told = status(captures, store)
@@ -84,8 +86,8 @@ def test_a_batch_that_was_committed_is_not_stored_again(
     commits = tmp_path / "tables" / "_checkpoints" / "ingest" / "commits"
     for name in ("0", ".0.crc"):  # as if it had been killed just before
         (commits / name).unlink()
-    assert bring(spark, tmp_path) == [Ingested(0, 0, 0)]
-    assert Store(tmp_path / "tables").read(spark, declared.frames()).count() == 1
+    assert bring(spark, tmp_path) == [IngestedBatch(0, 0, 0)]
+    assert TableStore(tmp_path / "tables").read(spark, declared.frames()).count() == 1
 
 
 @pytest.mark.parametrize("gone", ["segments", "folder"])
@@ -103,5 +105,5 @@ def test_frames_of_a_node_whose_captures_were_deleted_are_taken(
         segment.sums_path.unlink()
     write(captures, [bytes.fromhex("792000")] * 50)
     assert [one.frames for one in bring(spark, tmp_path)] == [50]
-    frames = Store(tmp_path / "tables").read(spark, declared.frames())
+    frames = TableStore(tmp_path / "tables").read(spark, declared.frames())
     assert frames.select("sighting").distinct().count() == 100

@@ -9,16 +9,17 @@ from pyspark.sql import functions as f
 
 from support.corpus import fates, same_tables, truth
 from wireloom.pipeline import declared, run
+from wireloom.pipeline.log import DeltaLog
 from wireloom.pipeline.stages import reprocess as stage
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.transforms.fates import TABLE as FATES
 
 
 @pytest.fixture
-def outdated(spark: SparkSession, tables: Path, tmp_path: Path) -> Store:
+def outdated(spark: SparkSession, tables: Path, tmp_path: Path) -> TableStore:
     """Tables as an older version would have left them: it refused every hub message."""
     shutil.copytree(tables, tmp_path / "tables")
-    store = Store(tmp_path / "tables")
+    store = TableStore(tmp_path / "tables")
     frames = store.read(spark, declared.frames()).withColumn("decoder", f.lit("0.0.1"))
     refused = store.read(spark, declared.quarantine()).withColumn("decoder", f.lit("0.0.1"))
     hub = f.col("protocol") == "signalhub"
@@ -39,44 +40,44 @@ def outdated(spark: SparkSession, tables: Path, tmp_path: Path) -> Store:
 
 
 def test_an_old_versions_mistakes_are_mended(
-    spark: SparkSession, corpus: Path, tables: Path, outdated: Store
+    spark: SparkSession, corpus: Path, tables: Path, outdated: TableStore
 ) -> None:
     good, bad = run.reprocess(spark, outdated)
     assert good + bad == sum(
-        file.rows for table in ("frames", "quarantine") for file in outdated.files(table)
+        file.rows for table in ("frames", "quarantine") for file in outdated.log.files(table)
     )
     assert fates(Path(outdated.root)) == truth(corpus)
     same_tables(tables, Path(outdated.root))
-    assert stage.reprocess(spark, outdated, told=lambda *_: None) == (0, 0)
+    assert stage.reprocess(spark, outdated, on_slice=lambda *_: None) == (0, 0)
 
 
 def test_what_a_crash_left_between_two_tables_is_finished_first(
-    spark: SparkSession, tables: Path, outdated: Store, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tables: Path, outdated: TableStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit = Store.commit
+    commit = DeltaLog.commit
 
-    def crash(self: Store, table: object, *args: object, **more: object) -> int:
+    def crash(self: DeltaLog, table: object, *args: object, **more: object) -> int:
         if table == declared.quarantine():
             raise KeyboardInterrupt
         return commit(self, table, *args, **more)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "commit", crash)
+        patch.setattr(DeltaLog, "commit", crash)
         with pytest.raises(KeyboardInterrupt):
-            stage.reprocess(spark, outdated, told=lambda *_: None)
-    assert outdated.done("frames", stage.APP) > outdated.done("quarantine", stage.APP)
-    stage.reprocess(spark, outdated, told=lambda *_: None)
+            stage.reprocess(spark, outdated, on_slice=lambda *_: None)
+    assert outdated.log.done("frames", stage.APP) > outdated.log.done("quarantine", stage.APP)
+    stage.reprocess(spark, outdated, on_slice=lambda *_: None)
     for table in declared.ingested():
         same_rows = (
             outdated.read(spark, table)
             .select("sighting", "decoder")
-            .exceptAll(Store(tables).read(spark, table).select("sighting", "decoder"))
+            .exceptAll(TableStore(tables).read(spark, table).select("sighting", "decoder"))
         )
         assert same_rows.count() == 0
-        assert outdated.read(spark, table).count() == Store(tables).read(spark, table).count()
+        assert outdated.read(spark, table).count() == TableStore(tables).read(spark, table).count()
 
 
 def test_what_this_version_decoded_stays_as_it_is(spark: SparkSession, tables: Path) -> None:
-    before = Store(tables).version("frames")
-    assert stage.reprocess(spark, Store(tables), told=lambda *_: None) == (0, 0)
-    assert Store(tables).version("frames") == before
+    before = TableStore(tables).log.version("frames")
+    assert stage.reprocess(spark, TableStore(tables), on_slice=lambda *_: None) == (0, 0)
+    assert TableStore(tables).log.version("frames") == before

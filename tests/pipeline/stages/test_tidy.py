@@ -12,23 +12,23 @@ from wireloom.pipeline import declared
 from wireloom.pipeline.stages import tidy as tidying
 from wireloom.pipeline.stages.ingest import ingest
 from wireloom.pipeline.stages.tidy import tidy
-from wireloom.pipeline.tables import Store
+from wireloom.pipeline.store import TableStore
 
 
 def test_many_files_are_put_together(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tidying, "MANY_FILES", 3)
-    store = Store(tmp_path / "tables")
+    store = TableStore(tmp_path / "tables")
     counts = []
     for number in range(3):
         with CaptureWriter(tmp_path / "captures", f"hub-{number}") as writer:
             writer.append(send(10 + number))
-        ingest(spark, tmp_path / "captures", store, told=lambda _: None).await_end()
+        ingest(spark, tmp_path / "captures", store, on_batch=lambda _: None).await_end()
         tidy(store)
-        counts.append(len(store.files("frames")))
+        counts.append(len(store.log.files("frames")))
     assert counts == [1, 2, 1]
-    (file,) = store.files("frames")
+    (file,) = store.log.files("frames")
     assert (file.rows, file.first, file.last) == (3, 0, 2)
     assert declared.last_slice(store) == 2
     assert declared.horizon_ms(store, upto=1) == declared.horizon_ms(store, upto=2)
@@ -37,4 +37,4 @@ def test_many_files_are_put_together(
 
 
 def test_no_tables_need_no_tidying(tmp_path: Path) -> None:
-    tidy(Store(tmp_path / "tables"))
+    tidy(TableStore(tmp_path / "tables"))

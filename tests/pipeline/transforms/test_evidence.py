@@ -1,37 +1,56 @@
-"""What proves something, and what does not."""
+"""The rules of each protocol are found, and the columns that they name."""
 
-from pyspark.sql import Row, SparkSession
+import sys
+from pathlib import Path
+from types import ModuleType
 
-from support.letters import ack, connect, error, send, uuid
-from support.spark import seen
-from wireloom.capture.record import Captured
-from wireloom.pipeline.transforms.evidence import CLAIMS
-from wireloom.pipeline.transforms.nodes import nodes
+import pytest
+
+from wireloom.pipeline.transforms import evidence
+from wireloom.pipeline.transforms.evidence.rows import EXPIRES, ONE, Owed, Rules, Term
+from wireloom.registry import NAMES, WireProtocol
+
+TINY = Rules(
+    owed=Owed(
+        when="tiny.word = 'cthun.no' and payload_size > 0",
+        words="words",
+        destinations=Term(ONE, "one"),
+        deadline=EXPIRES,
+    ),
+    evidence=(),
+)
 
 
-def claimed(spark: SparkSession, frames: list[Captured]) -> list[Row]:
-    sightings = seen(spark, frames)
-    found = spark.sql(CLAIMS, sightings=sightings, nodes=nodes(sightings))
-    return list(found.orderBy("decided_at").collect())
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """One protocol alone, whose rules are in a module named `tiny_evidence`."""
+    monkeypatch.setattr(evidence, "NAMES", ("dtn",))
+    monkeypatch.setattr(WireProtocol, "evidence_module", "tiny_evidence")
+    monkeypatch.setattr(evidence, "rules", evidence.rules.__wrapped__)
+    return monkeypatch
 
 
-def test_the_hubs_word_counts_as_it_leaves_the_hub(spark: SparkSession) -> None:
-    frames = [connect(), send(10), ack(11, 10, at=1), ack(12, 10, at=2, forged=True)]
-    assert [
-        (row.message_id, row.proven, row.rule, row.evidence_frame) for row in claimed(spark, frames)
-    ] == [(uuid(10), "delivered", "anyone", "hub-1#2")]
+def test_every_protocol_has_rules() -> None:
+    assert tuple(evidence.rules()) == NAMES
 
 
-def test_codes_become_reasons(spark: SparkSession) -> None:
-    codes = {
-        "unknown_actor": "unknown_destination",
-        "message_too_large": "too_large",
-        "version_mismatch": "unsupported_version",
-        "internal_error": "internal",
-        "rate_limited": "rate_limited",
-    }
-    frames = [connect(), send(10)]
-    frames += [error(20 + n, 10, at=n, code=code) for n, code in enumerate(codes)]
-    rows = claimed(spark, frames)
-    assert [row.reason for row in rows] == list(codes.values())
-    assert {row.proven for row in rows} == {"rejected"}
+def test_a_protocol_without_rules_has_no_fates(tiny: pytest.MonkeyPatch) -> None:
+    assert evidence.rules() == {}
+
+
+def test_a_module_that_fails_is_not_taken_for_a_missing_one(
+    tiny: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tiny.setattr(WireProtocol, "evidence_module", "broken_evidence")
+    tiny.syspath_prepend(str(tmp_path))
+    (tmp_path / "broken_evidence.py").write_text("import wireloom.nothing_there\n")
+    with pytest.raises(ModuleNotFoundError, match="nothing_there"):
+        evidence.rules()
+
+
+def test_columns_are_what_rows_name(tiny: pytest.MonkeyPatch) -> None:
+    module = ModuleType("tiny_evidence")
+    module.RULES = TINY  # type: ignore[attr-defined]
+    tiny.setitem(sys.modules, "tiny_evidence", module)
+    known = ("tiny", "cthun", "payload_size", "size")
+    assert evidence.columns(known) == ["payload_size", "tiny.word"]

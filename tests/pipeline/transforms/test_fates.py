@@ -3,23 +3,17 @@
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, from_broker
 from support import nodes as people
-from support.hub_talk import heard, said
+from support.evidence import decided
 from support.letters import BOB, START_MS, ack, connect, error, send, uuid
-from support.nodes import ANN, CID, DAN, NOW_MS, bundle, bundle_id, captured, carried, mesh_id
+from support.nodes import ANN, CID, DAN, bundle, bundle_id, captured, carried, mesh_id
 from support.spark import seen
 from support.tables import rows
 from wireloom.capture.record import Captured
 from wireloom.pipeline.transforms.fates import TABLE, fates
 from wireloom.pipeline.transforms.nodes import nodes
-from wireloom.protocols.cthun.codec import encode
-from wireloom.protocols.cthun.constants import MessageType
-from wireloom.protocols.cthun.messages import Packet, TtlExpired
-from wireloom.protocols.cthun.times import text_of
 from wireloom.protocols.dtn.constants import Destination
 from wireloom.protocols.myriadmesh.messages import Heartbeat
 from wireloom.wire.outcome import Outcome
@@ -72,13 +66,6 @@ def test_every_message_has_one_row(found: dict[str, dict[str, Any]]) -> None:
 def test_states(found: dict[str, dict[str, Any]], number: int, state: str, reason: str) -> None:
     row = found[uuid(number)]
     assert (row["state"], row["reason"]) == (state, reason)
-
-
-def decided(spark: SparkSession, frames: list[Captured]) -> dict[str, dict[str, Any]]:
-    """The fates of what these frames show, long after all deadlines."""
-    sightings = seen(spark, frames, people.KEYS)
-    found = fates(sightings, nodes(sightings), NOW_MS + 10**9)
-    return {row["message_id"]: row for row in rows(TABLE, found)}
 
 
 def witnessed(
@@ -135,51 +122,6 @@ def test_a_node_that_is_somebody_else_does_not(spark: SparkSession) -> None:
         ],
     )
     assert {row["state"] for row in found.values()} == {"lost"}
-
-
-LETTER = replace(GREETING, targets=(AGENT,), expires=text_of(NOW_MS + 50_000))
-
-
-def at_broker(packet: Packet, at: int, direction: str = "in", peer: str = CONTROLLER) -> Captured:
-    return captured("cthun", encode(packet), at, "broker-1", direction, peer=peer)
-
-
-def test_the_brokers_word_counts_also_when_the_sender_has_gone(spark: SparkSession) -> None:
-    word = replace(from_broker(MessageType.TTL_EXPIRED.value), id=uuid(9), in_reply_to=LETTER.id)
-    told = at_broker(Packet(envelope=word, data=TtlExpired(id=LETTER.id)), 50_005, "local")
-    row = decided(spark, [at_broker(Packet(envelope=LETTER), 5), told])[LETTER.id]
-    assert (row["state"], row["evidence_kind"], row["latency_ms"]) == ("expired", "wire", 50_000)
-
-
-def test_without_a_time_of_its_sender_a_message_is_timed_from_its_first_sighting(
-    spark: SparkSession,
-) -> None:
-    letter = Packet(envelope=LETTER)
-    row = decided(spark, [at_broker(letter, 5), at_broker(letter, 30, "out", AGENT)])[LETTER.id]
-    assert row["created_at"] is None
-    assert (row["state"], row["latency_ms"], row["skew_ms"]) == ("delivered", 25, 0)
-
-
-def test_what_reaches_nobody_is_not_delivered(spark: SparkSession) -> None:
-    nobody = {"delivered_count": 0, "queued_count": 0, "failed_count": 0}
-    answers: list[tuple[str, str, dict[str, int]]] = [
-        ("hub:publish", "hub:published", {"subscriber_count": 1}),
-        ("hub:publish", "hub:published", {"subscriber_count": 0}),
-        ("hub:broadcast", "hub:broadcast_ack", {**nobody, "delivered_count": 1}),
-        ("hub:broadcast", "hub:broadcast_ack", {**nobody, "queued_count": 1}),
-        ("hub:broadcast", "hub:broadcast_ack", {**nobody, "failed_count": 1}),
-    ]
-    frames = []
-    for number, (type_, answer, counts) in enumerate(answers):
-        frames.append(heard(said(type_, number, at=0), 0))
-        told = said(answer, 10 + number, at=5, about=number, payload=counts)
-        frames.append(heard(told, 5, "out"))
-    found = decided(spark, frames)
-    in_vain = ("rejected", "unknown_destination", None)
-    delivered = ("delivered", None, None)
-    assert [
-        (row["state"], row["reason"], row["destination"]) for _, row in sorted(found.items())
-    ] == [delivered, in_vain, delivered, delivered, in_vain]
 
 
 def test_evidence_names_its_frame_and_its_time(found: dict[str, dict[str, Any]]) -> None:

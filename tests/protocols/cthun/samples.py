@@ -1,5 +1,7 @@
 """One message of every type, and of every kind that matters."""
 
+from wireloom.protocols.cthun.chunks import join, split
+from wireloom.protocols.cthun.codec import put_debug
 from wireloom.protocols.cthun.constants import BROKER_URI, MessageType
 from wireloom.protocols.cthun.messages import (
     AssociateRequest,
@@ -96,3 +98,8 @@ SAMPLES: dict[str, Message] = {
         ),
     ),
 }
+
+
+def append_hop(raw: bytes, hop: Hop) -> bytes:
+    """A frame with one more debug chunk, as the next broker on its way leaves it."""
+    return join([*split(raw).chunks, put_debug(DebugChunk(hops=(hop,)))])

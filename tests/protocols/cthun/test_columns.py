@@ -6,12 +6,21 @@ import msgspec
 import pyarrow as pa
 import pytest
 
-from protocols.cthun.samples import AGENT, APPLICATION, EXPIRES, HOP, ID, OTHER_ID, SAMPLES
+from protocols.cthun.samples import (
+    AGENT,
+    APPLICATION,
+    EXPIRES,
+    HOP,
+    ID,
+    OTHER_ID,
+    SAMPLES,
+    append_hop,
+)
 from support.batches import expected, mixed
 from support.cases import case
 from wireloom.protocols.cthun import codec
 from wireloom.protocols.cthun.chunks import Chunk, join, split
-from wireloom.protocols.cthun.codec import append_hop, encode
+from wireloom.protocols.cthun.codec import encode
 from wireloom.protocols.cthun.columns import COLUMN, decode
 from wireloom.protocols.cthun.constants import MAX_DEBUG_CHUNKS, ChunkType, MessageType
 from wireloom.protocols.cthun.messages import TYPES, Packet

@@ -7,20 +7,23 @@ import pytest
 
 from protocols.cthun.outside import checks
 from protocols.cthun.samples import AGENT, GREETING, SAMPLES
+from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.cthun.codec import encode
 from wireloom.protocols.cthun.integrity import (
     authenticate,
-    check_fresh,
     check_sender,
-    expires_ms,
-    may_report_expiry,
     redelivery_delay_ms,
 )
 from wireloom.protocols.cthun.messages import Envelope
-from wireloom.wire.errors import ExpiredError, MalformedError, UnauthenticatedError
+from wireloom.wire.errors import MalformedError, UnauthenticatedError
 from wireloom.wire.outcome import Auth
 
-EXPIRES_MS = 1_430_136_003_000
+DEFAULTS = BrokerSettings()
+
+
+def waits_ms(left_ms: int) -> int:
+    least, most = DEFAULTS.min_redelivery_ms, DEFAULTS.max_redelivery_ms
+    return redelivery_delay_ms(left_ms, least=least, most=most)
 
 
 def sent_by(sender: str) -> Envelope:
@@ -60,17 +63,10 @@ def test_a_sender_that_is_no_uri_is_malformed() -> None:
         check_sender("agent", "agent")
 
 
-def test_a_message_expires_at_its_time_and_not_before() -> None:
-    assert expires_ms(GREETING) == EXPIRES_MS
-    check_fresh(GREETING, now_ms=EXPIRES_MS - 1)
-    with pytest.raises(ExpiredError, match="0 ms ago"):
-        check_fresh(GREETING, now_ms=EXPIRES_MS)
-
-
 @checks("retry_delay")
 def test_retry_delay_vector_holds(vector: dict[str, Any]) -> None:
     expect = vector["expect"]
-    delay = redelivery_delay_ms(GREETING, now_ms=EXPIRES_MS - expect["remaining_s"] * 1000)
+    delay = waits_ms(expect["remaining_s"] * 1000)
     assert expect["least_s"] * 1000 <= delay <= expect["most_s"] * 1000
 
 
@@ -79,10 +75,4 @@ def test_retry_delay_vector_holds(vector: dict[str, Any]) -> None:
     [(1_999, 1_000), (2_002, 1_001), (9_000, 4_500), (29_998, 14_999), (30_001, 15_000)],
 )
 def test_the_delay_is_half_of_what_is_left(remaining_ms: int, delay_ms: int) -> None:
-    assert redelivery_delay_ms(GREETING, now_ms=EXPIRES_MS - remaining_ms) == delay_ms
-
-
-def test_expiry_is_never_reported_to_a_broker() -> None:
-    assert may_report_expiry(GREETING)
-    assert not may_report_expiry(sent_by("cth:///server"))
-    assert not may_report_expiry(sent_by("cth://broker-1/server"))
+    assert waits_ms(remaining_ms) == delay_ms

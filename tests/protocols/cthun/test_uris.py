@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from protocols.cthun.outside import checks
-from wireloom.protocols.cthun.uris import Uri, is_server, is_wildcard, matches, parse
+from wireloom.protocols.cthun.uris import Uri, is_server, is_wildcard, parse
 from wireloom.wire.errors import MalformedError
 
 
@@ -56,25 +56,6 @@ def test_parse_gives_the_components(text: str, uri: Uri) -> None:
 def test_parse_refuses(text: str) -> None:
     with pytest.raises(MalformedError):
         parse(text)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "text", "expected"),
-    [
-        ("cth://a/agent", "cth://a/agent", True),
-        ("cth://a/agent", "cth://A/agent", False),
-        ("cth://a/agent", "cth://a/agents", False),
-        ("cth://*/agent", "cth://a/agent", True),
-        ("cth://*/agent", "cth://a/controller", False),
-        ("cth://a/*", "cth://a/agent", True),
-        ("cth://a/*", "cth://b/agent", False),
-        ("cth://*/*", "cth://b/agent", True),
-        ("cth://*/server", "cth:///server", True),
-        ("cth:///server", "cth://b/server", False),
-    ],
-)
-def test_a_wildcard_stands_for_a_whole_component(pattern: str, text: str, expected: bool) -> None:
-    assert matches(pattern, text) is expected
 
 
 def test_type_server_is_a_brokers() -> None:

@@ -1,15 +1,20 @@
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from protocols.myriadmesh.samples import DATA, HEARTBEAT, KEY, NOW_MS, SAMPLES, SOURCE, frame
+from protocols.myriadmesh.strategies import MESSAGES
 from support.cases import vectors
 from wireloom.protocols.myriadmesh.codec import decode, encode
 from wireloom.protocols.myriadmesh.constants import CACHE_MS, Band, Flags
 from wireloom.protocols.myriadmesh.integrity import (
     authenticate,
+    authenticate_sound,
     block_hash,
     check_fresh,
     check_signed,
@@ -36,6 +41,7 @@ from wireloom.wire.outcome import Auth
 
 OTHER = SigningKey(bytes(32))
 RAW = encode(SAMPLES["DATA"])
+PUBLIC_KEYS = [None, KEY.public, OTHER.public]
 
 
 def of_kind(check: str) -> pytest.MarkDecorator:
@@ -125,6 +131,40 @@ def test_authentication_says_what_is_known() -> None:
     assert auth(RAW) is Auth.UNKNOWN_KEY
     assert auth(RAW[:-1] + bytes([RAW[-1] ^ 1]), KEY.public) is Auth.INVALID
     assert auth(encode(frame(HEARTBEAT)), KEY.public) is Auth.UNSIGNED
+
+
+@given(message=st.one_of(*MESSAGES.values()), is_ours=st.booleans(), at=st.integers(0, 999))
+def test_a_sound_frame_is_authenticated_alike_without_decoding(
+    message: Frame, is_ours: bool, at: int
+) -> None:
+    if is_ours:
+        message = sign(replace(message, source_node_id=SOURCE), KEY)
+    raw = encode(message)
+    relayed = [relay(raw)] if message.ttl > 1 else []
+    for one in (raw, *relayed, damaged_at(raw, at)):
+        for key in PUBLIC_KEYS:
+            assert_authenticated_alike(one, key)
+
+
+def assert_authenticated_alike(raw: bytes, key: bytes | None) -> None:
+    with suppress(WireError):
+        expected = auth(raw, *([] if key is None else [key]))
+        assert authenticate_sound(raw, key) in (None, expected)
+
+
+def damaged_at(raw: bytes, at: int) -> bytes:
+    at %= len(raw)
+    return raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :]
+
+
+def test_signed_frames_need_not_be_decoded() -> None:
+    assert authenticate_sound(RAW, KEY.public) is Auth.VALID
+    assert authenticate_sound(relay(RAW), KEY.public) is Auth.VALID
+    assert authenticate_sound(RAW, OTHER.public) is Auth.UNKNOWN_KEY
+    assert authenticate_sound(RAW, None) is Auth.UNKNOWN_KEY
+    assert authenticate_sound(damaged_at(RAW, 120), KEY.public) is Auth.INVALID
+    assert authenticate_sound(encode(SAMPLES["DISCOVERY"]), KEY.public) is None
+    assert authenticate_sound(RAW[:120], KEY.public) is None
 
 
 def test_a_discovery_brings_its_own_key() -> None:

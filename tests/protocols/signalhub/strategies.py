@@ -5,8 +5,13 @@ from hypothesis import strategies as st
 from support.strategies import messages_of, values_of
 from wireloom.protocols.signalhub.constants import MAX_SEMVER_SIZE
 from wireloom.protocols.signalhub.envelope import Semver
-from wireloom.protocols.signalhub.lifecycle import ConnectMetadata, QueueStatsResponsePayload
 from wireloom.protocols.signalhub.messages import TYPES, Application
+from wireloom.protocols.signalhub.metadata import (
+    ConnectMetadata,
+)
+from wireloom.protocols.signalhub.payloads import (
+    QueueStatsResponsePayload,
+)
 from wireloom.wire.message import Message
 
 _VERSIONS = values_of(Semver).filter(lambda text: len(text) <= MAX_SEMVER_SIZE)

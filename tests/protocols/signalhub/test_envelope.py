@@ -9,9 +9,13 @@ from protocols.signalhub.documents import ABSENT, frame
 from protocols.signalhub.samples import SAMPLES
 from wireloom.protocols.signalhub.codec import decode, encode
 from wireloom.protocols.signalhub.envelope import SharedMessage, emitted
-from wireloom.protocols.signalhub.exchange import SendMetadata
-from wireloom.protocols.signalhub.lifecycle import HeartbeatPayload
 from wireloom.protocols.signalhub.messages import Application, Connect, Heartbeat, Send
+from wireloom.protocols.signalhub.metadata import (
+    SendMetadata,
+)
+from wireloom.protocols.signalhub.payloads import (
+    HeartbeatPayload,
+)
 from wireloom.wire.errors import MalformedError
 
 

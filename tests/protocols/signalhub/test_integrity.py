@@ -41,7 +41,7 @@ def heartbeat(**changes: Any) -> Heartbeat:
         (create(CLAIMS, key=KEY), [OTHER.public], Auth.INVALID),
         (create(CLAIMS, key=KEY), [b"short"], Auth.INVALID),
         (create(CLAIMS, key=KEY), [], Auth.UNKNOWN_KEY),
-        (create(CLAIMS, key=b"secret"), [KEY.public], Auth.UNCHECKED),
+        (create(CLAIMS, key=b"s" * 32), [KEY.public], Auth.UNCHECKED),
         ("no token", [KEY.public], Auth.INVALID),
         ("", [], Auth.INVALID),
         ("*" * 40, [KEY.public], Auth.UNCHECKED),

@@ -12,8 +12,10 @@ from msgspec.structs import replace
 from protocols.signalhub.samples import CLIENT, HUB, ID, NOW, REQUEST_ID, SAMPLES, WIDGET
 from protocols.signalhub.strategies import MESSAGES
 from wireloom.protocols.signalhub import codec
-from wireloom.protocols.signalhub.exchange import SendMetadata
 from wireloom.protocols.signalhub.messages import TYPES, Send
+from wireloom.protocols.signalhub.metadata import (
+    SendMetadata,
+)
 from wireloom.protocols.signalhub.record import from_fields, summarise
 from wireloom.wire.errors import MalformedError, UnknownTypeError
 from wireloom.wire.message import Cast, Summary, Unknown

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -14,6 +16,7 @@ from wireloom.protocols.signalhub.tokens import (
     Algorithm,
     Claims,
     bare,
+    check_secret,
     create,
     is_signed,
     take_claims,
@@ -36,6 +39,7 @@ CLAIMS = Claims(
     iat=NOW_S,
     exp=NOW_S + 3600,
 )
+GOOD = {"sub": "a", "actorId": "a", "iat": NOW_S, "iss": "signal-hub"}
 JWS = [vector for vector in vectors("signalhub") if vector.get("check") == "jws"]
 
 
@@ -90,6 +94,59 @@ def test_a_public_key_does_not_pass_for_a_secret() -> None:
     forged = create(CLAIMS, key=KEY.public)
     with pytest.raises(UnauthenticatedError, match="no known key"):
         verify(forged, now_ms=NOW_MS, public_keys=[KEY.public])
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        b"",
+        b"s" * 31,
+        b"-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA\n-----END PUBLIC KEY-----\n",
+        b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI",
+        b'{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg"}',
+    ],
+    ids=["empty", "short", "pem", "ssh", "jwk"],
+)
+def test_what_others_may_know_is_no_secret(secret: bytes) -> None:
+    with pytest.raises(ValueError, match="HMAC"):
+        check_secret(secret)
+    with pytest.raises(ValueError, match="HMAC"):
+        create(CLAIMS, key=secret)
+    made = create(CLAIMS, key=SECRET)
+    assert verify(made, now_ms=NOW_MS, secrets=[secret, SECRET]) == CLAIMS
+
+
+IDENTITY = b"\1" + bytes(31)
+"""The neutral element of the curve: a signature of it and a zero holds for it, over anything."""
+
+
+@pytest.mark.parametrize("point", [IDENTITY, bytes(32), b"\2" + bytes(31)])
+def test_a_key_that_anybody_can_sign_for_is_nobodys(point: bytes) -> None:
+    forged = token({"alg": "EdDSA"}, GOOD, IDENTITY + bytes(32))
+    with pytest.raises(UnauthenticatedError, match="no known key"):
+        verify(forged, now_ms=NOW_MS, public_keys=[point])
+
+
+@pytest.mark.parametrize("header", [{"kid": 5}, {"b64": False}], ids=str)
+def test_a_header_against_the_standards_is_not_signed_by_anybody(header: dict[str, Any]) -> None:
+    body = f"{part({'alg': 'HS256', **header})}.{part(GOOD)}"
+    made = f"{body}.{part(hmac.digest(SECRET, body.encode(), 'sha256'))}"
+    with pytest.raises(UnauthenticatedError, match="no known key"):
+        verify(made, now_ms=NOW_MS, secrets=[SECRET])
+
+
+@given(text=st.text(max_size=60) | st.from_regex(r"[A-Za-z0-9_=.-]{0,80}", fullmatch=True))
+def test_any_text_gives_claims_or_a_refusal(text: str) -> None:
+    with pytest.raises(UnauthenticatedError):
+        verify(text, now_ms=NOW_MS, secrets=[SECRET], public_keys=[KEY.public])
+
+
+@given(header=st.binary(max_size=60), claims=st.binary(max_size=60), signature=st.binary())
+def test_any_parts_give_claims_or_a_refusal(header: bytes, claims: bytes, signature: bytes) -> None:
+    for one in (header, b'{"alg":"HS256"}', b'{"alg":"EdDSA"}'):
+        made = token(one, claims, signature)
+        with pytest.raises(UnauthenticatedError):
+            verify(made, now_ms=NOW_MS, secrets=[SECRET], public_keys=[KEY.public])
 
 
 def test_changed_claims_are_refused() -> None:
@@ -214,9 +271,6 @@ def test_a_token_before_its_time_or_of_another_issuer_is_refused(
     made = create(replace(CLAIMS, **changes), key=SECRET)
     with pytest.raises(UnauthenticatedError, match=detail):
         verify(made, now_ms=NOW_MS, secrets=[SECRET])
-
-
-GOOD = {"sub": "a", "actorId": "a", "iat": NOW_S, "iss": "signal-hub"}
 
 
 def signed(claims: str | dict[str, Any]) -> str:

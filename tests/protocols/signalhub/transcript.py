@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from support.harness import Harness, Place, Remote, Simulated
-from wireloom.protocols.signalhub import codec, layout
+from wireloom.protocols.signalhub import codec, spans
 from wireloom.protocols.signalhub.envelope import SharedMessage, emitted
 from wireloom.protocols.signalhub.hub.session import HubSession
 from wireloom.protocols.signalhub.hub.settings import HubSettings
@@ -103,7 +103,7 @@ class Client(Remote):
 
     def takes(self, frame: Send) -> None:
         """A frame comes in: in the client's encoding, complete, and well formed."""
-        assert frame.text is layout.is_json(frame.raw)
+        assert frame.text is spans.is_json(frame.raw)
         assert frame.text is not self.packed
         message = codec.decode(frame.raw)
         assert isinstance(message, SharedMessage)

@@ -1,8 +1,8 @@
 """From the packets of a savefile to captured frames.
 
-UDP gives MyriadMesh on its port and UEP-12 on any; TCP gives Signal Hub and Cthun where a
-connection is a plain WebSocket. A packet that `wireloom capture export` wrote says in its
-comment what it was, and is taken at its word.
+UDP gives the protocols that are carried by datagrams; TCP gives those that are carried by
+WebSocket, where a connection is a plain one. A packet that `wireloom capture export` wrote says
+in its comment what it was, and is taken at its word.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,19 +20,15 @@ from wireloom.capture.importers.streams import Stream
 from wireloom.capture.importers.websockets import Side, Tap, WsMessage
 from wireloom.capture.jsonl import take_line
 from wireloom.capture.pcapng import COMMENT_MARK
-from wireloom.capture.recognition import begins_as_cthun, recognise
+from wireloom.capture.recognition import recognise, recognitions
 from wireloom.capture.record import Captured, Direction
 from wireloom.capture.refusal import ForeignError, Refusal, UnreadableError
-from wireloom.protocols.cthun.constants import PATH as CTHUN_PATH
 
 MAX_CONNECTIONS: Final = 4_096
 """TCP connections followed at once; the one that was quiet for longest gives way."""
 
-HUB_PATH: Final = "/hub"
-CTHUN_PATHS: Final = (CTHUN_PATH.rstrip("/"), "/pcp")
 
-
-class Connection:
+class TcpConnection:
     """Both directions of one TCP connection, by who sends."""
 
     def __init__(self, first: TcpSegment) -> None:
@@ -88,7 +84,7 @@ class Traffic:
     def __init__(self, node: str) -> None:
         self._node = node
         self._datagrams = Datagrams()
-        self._connections: dict[frozenset[Endpoint], Connection] = {}
+        self._connections: dict[frozenset[Endpoint], TcpConnection] = {}
 
     def take(self, packets: Iterable[Packet | Refusal]) -> Iterator[Captured | Refusal]:
         """The frames in packets, and what is none."""
@@ -127,11 +123,11 @@ class Traffic:
             else:
                 yield self._captured(packet, segment, protocol, message.data, "tcp")
 
-    def _connection(self, segment: TcpSegment) -> Connection:
+    def _connection(self, segment: TcpSegment) -> TcpConnection:
         key = frozenset((segment.source, segment.target))
         connection = self._connections.pop(key, None)
         if connection is None or connection.is_reopened_by(segment):
-            connection = Connection(segment)
+            connection = TcpConnection(segment)
         self._connections[key] = connection
         if len(self._connections) > MAX_CONNECTIONS:
             del self._connections[next(iter(self._connections))]
@@ -167,10 +163,15 @@ def _take_commented(packet: Packet, comment: bytes, raw: bytes) -> Captured | Re
 
 
 def _protocol_of(message: WsMessage) -> str | None:
-    if message.path.rstrip("/") == HUB_PATH:
-        return "signalhub"
-    if not message.is_text and (
-        begins_as_cthun(message.data) or message.path.rstrip("/") in CTHUN_PATHS
-    ):
-        return "cthun"
-    return "signalhub" if recognise(message.data) == "signalhub" else None
+    """By its path, whatever its bytes, or else by its bytes."""
+    path = message.path.rstrip("/")
+    carried = [
+        (name, known.web_paths)
+        for name, known in recognitions().items()
+        if known.web_paths and (known.web_text or not message.is_text)
+    ]
+    at_path = next((name for name, paths in carried if path in paths), None)
+    if at_path is not None:
+        return at_path
+    found = recognise(message.data)
+    return found if found in dict(carried) else None

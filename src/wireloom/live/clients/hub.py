@@ -29,34 +29,6 @@ from wireloom.live.clients.sockets import Dialling, dial
 from wireloom.live.clients.tuning import Tuning
 from wireloom.protocols.signalhub.constants import MAX_MESSAGE_SIZE, SEND_TTL_MS, ContentType
 from wireloom.protocols.signalhub.envelope import Inner, SharedMessage
-from wireloom.protocols.signalhub.exchange import (
-    ActorListPayload,
-    BroadcastAckPayload,
-    BroadcastMetadata,
-    BroadcastPayload,
-    DeliveryAckPayload,
-    DiscoveredPayload,
-    DiscoverPayload,
-    ListActorsPayload,
-    PublishedPayload,
-    PublishPayload,
-    RegisteredPayload,
-    RegisterMetadata,
-    RegisterPayload,
-    RenewedPayload,
-    RenewPayload,
-    SendMetadata,
-    SendPayload,
-    SubscribedPayload,
-    SubscribePayload,
-    UnregisterPayload,
-    UnsubscribePayload,
-)
-from wireloom.protocols.signalhub.lifecycle import (
-    ConnectedPayload,
-    Empty,
-    QueueStatsResponsePayload,
-)
 from wireloom.protocols.signalhub.messages import (
     ActorList,
     Application,
@@ -79,6 +51,34 @@ from wireloom.protocols.signalhub.messages import (
     Subscribed,
     Unregister,
     Unsubscribe,
+)
+from wireloom.protocols.signalhub.metadata import (
+    BroadcastMetadata,
+    RegisterMetadata,
+    SendMetadata,
+)
+from wireloom.protocols.signalhub.payloads import (
+    ActorListPayload,
+    BroadcastAckPayload,
+    BroadcastPayload,
+    ConnectedPayload,
+    DeliveryAckPayload,
+    DiscoveredPayload,
+    DiscoverPayload,
+    Empty,
+    ListActorsPayload,
+    PublishedPayload,
+    PublishPayload,
+    QueueStatsResponsePayload,
+    RegisteredPayload,
+    RegisterPayload,
+    RenewedPayload,
+    RenewPayload,
+    SendPayload,
+    SubscribedPayload,
+    SubscribePayload,
+    UnregisterPayload,
+    UnsubscribePayload,
 )
 
 URL: Final = "ws://127.0.0.1:8787/hub"

@@ -16,14 +16,6 @@ from wireloom.live.clients.errors import (
     VersionMismatchError,
 )
 from wireloom.protocols.signalhub.constants import ErrorCode
-from wireloom.protocols.signalhub.lifecycle import (
-    ErrorPayload,
-    MessageTooLargePayload,
-    RateLimitedPayload,
-    UnauthorizedPayload,
-    UnknownActorPayload,
-    VersionMismatchPayload,
-)
 from wireloom.protocols.signalhub.messages import (
     TYPES,
     Error,
@@ -32,6 +24,14 @@ from wireloom.protocols.signalhub.messages import (
     Unauthorized,
     UnknownActor,
     VersionMismatch,
+)
+from wireloom.protocols.signalhub.payloads import (
+    ErrorPayload,
+    MessageTooLargePayload,
+    RateLimitedPayload,
+    UnauthorizedPayload,
+    UnknownActorPayload,
+    VersionMismatchPayload,
 )
 from wireloom.wire.message import Message
 

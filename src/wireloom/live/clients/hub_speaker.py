@@ -40,19 +40,6 @@ from wireloom.protocols.signalhub.constants import (
     DisconnectReason,
 )
 from wireloom.protocols.signalhub.envelope import SharedMessage, emitted
-from wireloom.protocols.signalhub.exchange import (
-    RegisterMetadata,
-    RegisterPayload,
-    RenewPayload,
-    SubscribePayload,
-)
-from wireloom.protocols.signalhub.lifecycle import (
-    ClientMetadata,
-    ConnectedPayload,
-    ConnectMetadata,
-    DisconnectPayload,
-    HeartbeatPayload,
-)
 from wireloom.protocols.signalhub.messages import (
     Application,
     BroadcastAck,
@@ -70,6 +57,19 @@ from wireloom.protocols.signalhub.messages import (
     Resume,
     Subscribe,
     Subscribed,
+)
+from wireloom.protocols.signalhub.metadata import (
+    ClientMetadata,
+    ConnectMetadata,
+    RegisterMetadata,
+)
+from wireloom.protocols.signalhub.payloads import (
+    ConnectedPayload,
+    DisconnectPayload,
+    HeartbeatPayload,
+    RegisterPayload,
+    RenewPayload,
+    SubscribePayload,
 )
 from wireloom.wire.errors import WireError
 from wireloom.wire.message import Message, Unknown

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Final
 
-from wireloom.live.links.allowance import Allowance
 from wireloom.live.links.connection import LinkLimits, shown
+from wireloom.wire.rates import Bucket
 from wireloom.wire.shares import Shares, network
 
 BACKLOG: Final = 4_096
@@ -93,7 +93,7 @@ class Door(socket.socket):
         self._strangers: dict[Address, str] = {}
         self._asking: set[Address] = set()
         """Those who have not become a WebSocket yet."""
-        self._failed: dict[str, Allowance] = {}
+        self._failed: dict[str, Bucket] = {}
         self._is_out = False
         self.count = 0
         """Connections that were accepted and are there."""
@@ -152,7 +152,7 @@ class Door(socket.socket):
         if not self._shares.fits(host, 1, 0):
             return "strangers"
         failed = self._failed.get(host)
-        if failed is not None and failed.is_used_up(monotonic()):
+        if failed is not None and failed.left(monotonic()) < 1:
             return "rate"
         return None
 
@@ -179,7 +179,8 @@ class Door(socket.socket):
         """Counts a connection that came to nothing."""
         if host not in self._failed:
             if len(self._failed) >= MAX_HOSTS:
-                used = {name: one for name, one in self._failed.items() if one.used(now)}
+                burst = self._rate * BURST_SECONDS
+                used = {name: one for name, one in self._failed.items() if one.left(now) < burst}
                 self._failed = used if len(used) < MAX_HOSTS else {}
-            self._failed[host] = Allowance(self._rate * BURST_SECONDS, self._rate)
-        self._failed[host].use(now)
+            self._failed[host] = Bucket(self._rate * BURST_SECONDS, BURST_SECONDS)
+        self._failed[host].spend(now)

@@ -8,6 +8,8 @@ them: the rest waits at the sender.
 from typing import Final
 from weakref import WeakValueDictionary
 
+from wireloom.wire.rates import Bucket
+
 LARGE: Final = 64 * 1024
 """A frame with more bytes is large."""
 
@@ -15,21 +17,17 @@ BURST_SECONDS: Final = 0.0625
 """What may come in this time may come at once."""
 
 
-class Pace:
-    """How fast one address is read.
+class Pace(Bucket):
+    """How fast one address is read: a bucket of bytes in large frames.
 
     Args:
-        per_second: Bytes in large frames.
+        per_second: Bytes that it may send.
     """
 
-    def __init__(self, per_second: float) -> None:
-        self._per_second = per_second
-        self._until = 0.0
+    __slots__ = ("__weakref__",)
 
-    def spend(self, size: int, now: float) -> float:
-        """Counts a large frame; gives for how many seconds no more should be read."""
-        self._until = max(self._until, now) + size / self._per_second
-        return max(0.0, self._until - now - BURST_SECONDS)
+    def __init__(self, per_second: float) -> None:
+        super().__init__(per_second * BURST_SECONDS, BURST_SECONDS)
 
 
 class Paces:

@@ -87,6 +87,7 @@ class UdpLink(asyncio.DatagramProtocol):
         """Datagrams that did not leave because too much waits."""
 
         self._is_full = False
+        self._is_stopping = False
         self._peers: dict[Address, UdpConnection] = {}
         self._transport: asyncio.DatagramTransport | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -98,11 +99,11 @@ class UdpLink(asyncio.DatagramProtocol):
         self._check()
 
     def stop(self) -> None:
-        """Takes no further datagrams."""
+        """Takes no further peers; the socket ends with the last of those that are there."""
+        self._is_stopping = True
         if self._timer is not None:
             self._timer.cancel()
-        if self._transport is not None:
-            self._transport.close()
+        self._end_with_the_last()
 
     def connect(self, address: Address, *, dial: Dial | None = None) -> UdpConnection:
         """The connection to an address, whether or not anything came from there."""
@@ -135,7 +136,8 @@ class UdpLink(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: Address) -> None:
         """Gives a datagram to the session, if it is not too large."""
-        if len(data) <= self.limits.max_frame_size:
+        is_welcome = not self._is_stopping or addr[:2] in self._peers
+        if is_welcome and len(data) <= self.limits.max_frame_size:
             peer = self.connect(addr[:2])
             peer.silence = 0
             self.host.received(FrameReceived(peer.line, data))
@@ -166,6 +168,12 @@ class UdpLink(asyncio.DatagramProtocol):
         peer = self._peers.pop(address, None)
         if peer is not None:
             self.host.closed(peer, code)
+        self._end_with_the_last()
+
+    def _end_with_the_last(self) -> None:
+        """Closes the socket of a link that was stopped and has no peers any more."""
+        if self._is_stopping and not self._peers and self._transport is not None:
+            self._transport.close()
 
     def _check(self) -> None:
         for address, peer in tuple(self._peers.items()):

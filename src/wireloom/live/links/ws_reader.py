@@ -9,7 +9,6 @@ from typing import Final, Protocol
 
 from picows import WSFrame, WSListener, WSMsgType, WSTransport
 
-from wireloom.live.links.allowance import Allowance
 from wireloom.live.links.buffers import Buffers
 from wireloom.live.links.connection import NO_CODE, Host, LinkLimits, shown
 from wireloom.live.links.door import Address
@@ -28,6 +27,7 @@ from wireloom.live.links.pace import LARGE, Paces
 from wireloom.live.links.reading import Deaf, Reading, Shown
 from wireloom.live.links.ws_connection import NORMAL, WebSocketConnection
 from wireloom.live.tls import common_name
+from wireloom.wire.rates import Bucket
 from wireloom.wire.session import FrameReceived, FrameRefused
 from wireloom.wire.shares import network
 
@@ -76,7 +76,8 @@ class Reader(WSListener):
         self._is_old = False
         self._frames = 0
         self._is_paid = False
-        self._idle_frames = Allowance(link.limits.control_burst, link.limits.control_rate)
+        burst = link.limits.control_burst
+        self._idle_frames = Bucket(burst, burst / link.limits.control_rate)
         self.last: Shown | None = None
         """The last whole frame of a read."""
 
@@ -193,7 +194,7 @@ class Reader(WSListener):
 
     def _slow_down(self, size: int) -> None:
         """Leaves a connection alone for a while if too much comes in large frames."""
-        seconds = self._pace.spend(size, monotonic())
+        seconds = self._pace.spend(monotonic(), size)
         if seconds:
             self.connection.rest(seconds)
 
@@ -233,7 +234,7 @@ class Reader(WSListener):
 
     def _count_idle(self) -> None:
         """Ends a connection on which too many frames come that say nothing."""
-        if not self._idle_frames.take(monotonic()):
+        if self._idle_frames.take(monotonic()):
             # What still comes is not read: the close frame leaves, and then the time is over.
             self.connection.pause()
             raise BreachError(_POLICY, "too many control frames or empty parts")

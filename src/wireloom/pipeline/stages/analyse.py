@@ -10,9 +10,11 @@ from typing import Final
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
+from wireloom.pipeline.progress import TableStarted, silent
 from wireloom.pipeline.stages.follow import CHANGED, follow
 from wireloom.pipeline.stages.given import APP, Given, given, refined
-from wireloom.pipeline.tables import Begun, Store, Table, nobody
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Table
 from wireloom.pipeline.transforms.broker_expired import TABLE as BROKER_EXPIRED
 from wireloom.pipeline.transforms.broker_expired import broker_expired
 from wireloom.pipeline.transforms.broker_hops import TABLE as BROKER_HOPS
@@ -100,34 +102,34 @@ TABLES: Final[tuple[tuple[Table, Callable[[Given], DataFrame]], ...]] = (
 
 def analyse(
     spark: SparkSession,
-    store: Store,
+    store: TableStore,
     *,
-    told: Callable[[str, int], None],
-    begun: Begun = nobody,
+    on_table: Callable[[str, int], None],
+    on_start: TableStarted = silent,
 ) -> None:
     """Brings every table up to date with what was refined.
 
     Args:
         spark: The session.
         store: The tables.
-        told: Is told of each table and its rows after it is committed.
-        begun: Is told of each table before it is computed.
+        on_table: Is called with each table and its rows after it is committed.
+        on_start: Is called with each table before it is computed.
     """
-    follow(spark, store, told=told)
-    recompute(spark, store, [table for table, _ in TABLES], told=told, begun=begun)
+    follow(spark, store, on_table=on_table)
+    recompute(spark, store, [table for table, _ in TABLES], on_table=on_table, on_start=on_start)
 
 
 def recompute(
     spark: SparkSession,
-    store: Store,
+    store: TableStore,
     tables: Sequence[Table],
     *,
-    told: Callable[[str, int], None],
-    begun: Begun = nobody,
+    on_table: Callable[[str, int], None],
+    on_start: TableStarted = silent,
 ) -> None:
     """Computes those of `tables` that are behind from everything that was refined."""
     upto = refined(store)
-    behind = [table for table in tables if store.computed(table, APP) < upto]
+    behind = [table for table in tables if store.log.computed(table, APP) < upto]
     if not behind:
         return
     given_now = given(spark, store, upto)
@@ -135,7 +137,7 @@ def recompute(
         given_now.seen.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         for place, table in enumerate(behind, start=1):
-            begun(table.name, place, len(behind))
+            on_start(table.name, place, len(behind))
             rows = store.replace(
                 table,
                 dict(TABLES)[table](given_now),
@@ -143,16 +145,16 @@ def recompute(
                 version=upto,
                 also={CHANGED: upto} if table is NODES else None,
             )
-            told(table.name, rows)
+            on_table(table.name, rows)
     finally:
         given_now.seen.unpersist()
 
 
-def stalest(store: Store) -> Table | None:
+def stalest(store: TableStore) -> Table | None:
     """The table that lags furthest behind what was refined, if one does.
 
     One that is made of others waits for them: of equals, the first counts.
     """
-    done = {table: store.computed(table, APP) for table, _ in TABLES}
+    done = {table: store.log.computed(table, APP) for table, _ in TABLES}
     table = min(done, key=lambda one: done[one])
     return table if done[table] < refined(store) else None

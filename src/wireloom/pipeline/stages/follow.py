@@ -21,21 +21,23 @@ from wireloom.pipeline.merging import Touched, merge
 from wireloom.pipeline.spark import framed
 from wireloom.pipeline.stages.given import APP, refined
 from wireloom.pipeline.stages.refine import REJUDGED, VERDICTS
-from wireloom.pipeline.tables import Store, Table
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Table
+from wireloom.pipeline.transforms import evidence
 from wireloom.pipeline.transforms.fates import TABLE as FATES
 from wireloom.pipeline.transforms.fates import fates
 from wireloom.pipeline.transforms.messages import TABLE as MESSAGES
 from wireloom.pipeline.transforms.messages import messages
 from wireloom.pipeline.transforms.nodes import TABLE as NODES
 from wireloom.pipeline.transforms.nodes import joined, nodes, parts
-from wireloom.wire.outcome import Auth
+from wireloom.wire.outcome import Auth, Fate
 
 CHANGED: Final = "changed"
 """Counts the slices up to which a node's part changed."""
 
 FOLLOWED: Final = (NODES, MESSAGES, FATES)
 
-_NEEDED: Final = (
+_COMMON: Final = (
     "sighting",
     "captured_at",
     "node",
@@ -60,24 +62,8 @@ _NEEDED: Final = (
     "hops",
     "reply_to",
     "content",
-    "signalhub.ttl",
-    "signalhub.payload.code",
-    "signalhub.payload.details",
-    "signalhub.payload.message",
-    "signalhub.payload.status",
-    "signalhub.payload.subscriber_count",
-    "signalhub.payload.delivered_count",
-    "signalhub.payload.queued_count",
-    "cthun.data.description",
-    "cthun.data.targets",
-    "dtn.payload.from_uid",
-    "dtn.payload.issued_by_uid",
-    "dtn.payload.reason",
-    "myriadmesh.payload.ack_type",
-    "myriadmesh.payload.error_code",
-    "uep12.ttl_epoch",
 )
-"""What the three transforms look at."""
+"""What the three transforms look at themselves; the fate rules add what they name."""
 
 _FRESH: Final = (
     "protocol",
@@ -103,22 +89,22 @@ _FOR_FEW: Final = {
 than to run."""
 
 MOST_PARTS: Final = 100_000
-"""Of so many is known at the most that they are nothing new."""
+"""How many parts are remembered as nothing new."""
 
 
-def follow(spark: SparkSession, store: Store, *, told: Callable[[str, int], None]) -> bool:
+def follow(spark: SparkSession, store: TableStore, *, on_table: Callable[[str, int], None]) -> bool:
     """Brings the followed tables up to date with a few new rows.
 
     Args:
         spark: The session.
         store: The tables.
-        told: Is told of each table and the rows written after it is committed.
+        on_table: Is called with each table and the rows written after it is committed.
 
     Returns:
         Whether that was possible; otherwise nothing is done.
     """
     upto = refined(store)
-    start = min(store.computed(table, APP) for table in FOLLOWED)
+    start = min(store.log.computed(table, APP) for table in FOLLOWED)
     if start < 0 or start < _reached(store) or not declared.few(store, after=start):
         return False
     if start >= upto:
@@ -126,7 +112,7 @@ def follow(spark: SparkSession, store: Store, *, told: Callable[[str, int], None
     fresh = declared.gathered(store, _FRESH, after=start, upto=upto)
     horizon_ms = declared.horizon_ms(store, upto=upto)
     touched = _touched(store, fresh, horizon_ms)
-    related = declared.related(store, _NEEDED, touched, upto=upto)
+    related = declared.related(store, needed(), touched, upto=upto)
     verdicts = _verdicts(store, fresh, related)
     small = _small(spark)
     known = framed(small, pa.concat_tables([NODES.arrow.empty_table(), *_all(store, NODES)]))
@@ -139,17 +125,24 @@ def follow(spark: SparkSession, store: Store, *, told: Callable[[str, int], None
         }
         if _other_parts(store, known, parts(_judged(fresh, verdicts))):
             return False
-        store.commit(NODES, [], {APP: upto})
+        store.log.commit(NODES, [], {APP: upto})
         for table in (MESSAGES, FATES):
             chosen = rows[table].result().filter(pc.field("message_id").isin(touched))
             merge(store, table, Touched("message_id", touched), chosen, app=APP, version=upto)
-            told(table.name, chosen.num_rows)
+            on_table(table.name, chosen.num_rows)
     return True
 
 
-def _other_parts(store: Store, known: DataFrame, played: pa.Table) -> bool:
+@cache
+def needed() -> tuple[str, ...]:
+    """The columns that the three transforms look at, fields of a struct by their path."""
+    named = evidence.columns(declared.frames().arrow.names)
+    return (*_COMMON, *(name for name in named if name not in _COMMON))
+
+
+def _other_parts(store: TableStore, known: DataFrame, played: pa.Table) -> bool:
     """Whether a node plays a part that it had not played before."""
-    settled = _settled_parts(store.root, store.done(NODES.name, CHANGED))
+    settled = _settled_parts(store.root, store.log.done(NODES.name, CHANGED))
     rows = list(zip(*[column.to_pylist() for column in played.columns], strict=True))
     if settled.issuperset(rows):
         return False
@@ -167,28 +160,28 @@ def _settled_parts(root: str, changed: int) -> set[tuple[str | None, ...]]:  # n
     return set()
 
 
-def _reached(store: Store) -> int:
+def _reached(store: TableStore) -> int:
     """The last slice that changed more than the messages it has."""
     return max(
         declared.rewritten(store),
-        store.done(VERDICTS.name, REJUDGED),
-        store.done(NODES.name, CHANGED),
+        store.log.done(VERDICTS.name, REJUDGED),
+        store.log.done(NODES.name, CHANGED),
     )
 
 
-def _touched(store: Store, fresh: pa.Table, horizon_ms: int) -> pa.Array:
+def _touched(store: TableStore, fresh: pa.Table, horizon_ms: int) -> pa.Array:
     """The messages that new rows are or refer to, and those that are overdue now."""
     ids = [*fresh.column("message_id").chunks, *fresh.column("reply_to").chunks]
     horizon = pa.scalar(horizon_ms * 1000, pa.timestamp("us", "UTC"))
     columns = ["message_id", "state", "deadline"]
-    for _, rows in store.holding(FATES, columns, ["state"], pa.array(["in_flight"])):
-        waits = pc.equal(rows.column("state"), "in_flight")
+    for _, rows in store.holding(FATES, columns, ["state"], pa.array([Fate.IN_FLIGHT.value])):
+        waits = pc.equal(rows.column("state"), Fate.IN_FLIGHT.value)
         overdue = pc.and_kleene(waits, pc.less(rows.column("deadline"), horizon))
         ids += rows.column("message_id").filter(overdue).chunks
     return pc.unique(pa.chunked_array(ids, pa.string())).drop_null()
 
 
-def _verdicts(store: Store, *frames: pa.Table) -> pa.Table:
+def _verdicts(store: TableStore, *frames: pa.Table) -> pa.Table:
     contents = pa.chunked_array(
         [chunk for part in frames for chunk in part.column("content").chunks], pa.string()
     )
@@ -211,7 +204,7 @@ def _key(rows: pa.Table) -> pa.ChunkedArray:
     return pc.binary_join_element_wise(rows.column("protocol"), rows.column("content"), " ")
 
 
-def _all(store: Store, table: Table) -> list[pa.Table]:
+def _all(store: TableStore, table: Table) -> list[pa.Table]:
     return [rows.cast(table.arrow) for _, rows in store.scan(table, table.arrow.names)]
 
 

@@ -1,4 +1,4 @@
-"""What the transforms of `analyse` work on: all that was ingested and refined so far."""
+"""The input of the transforms of `analyse`: everything that was ingested and refined so far."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -7,7 +7,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from wireloom.pipeline import declared
 from wireloom.pipeline.stages import refine
-from wireloom.pipeline.tables import Store, Table
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Table
 from wireloom.pipeline.transforms.sightings import sightings
 
 APP: Final = "analyse"
@@ -27,13 +28,13 @@ class Given(NamedTuple):
     """A table that was brought up to date before."""
 
 
-def refined(store: Store) -> int:
+def refined(store: TableStore) -> int:
     """The last slice that is refined; -1 if none is."""
-    return store.done(refine.VERDICTS.name, refine.APP)
+    return store.log.done(refine.VERDICTS.name, refine.APP)
 
 
-def given(spark: SparkSession, store: Store, upto: int) -> Given:
-    """All that there is up to a slice."""
+def given(spark: SparkSession, store: TableStore, upto: int) -> Given:
+    """The input up to a slice."""
     frames = declared.decoded(spark, store, upto=upto).drop("raw")
     refused = store.read(spark, declared.quarantine()).where(f"{declared.SLICE} <= {upto}")
     return Given(

@@ -1,8 +1,8 @@
 """Ingest: captured segments to `frames` and `quarantine`, each frame exactly once.
 
-Workers write a micro-batch as Parquet, the rows of each table into files of their own; the driver
-commits the files to each table under the batch's number. What a crash left half done is done
-again and recognised.
+Workers write a micro-batch as Parquet, with files of their own for each table. The driver commits
+the files to each table under the batch's number. After a crash the batch is processed again, and
+tables that have it already are skipped.
 """
 
 from collections.abc import Callable
@@ -16,20 +16,20 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from wireloom.pipeline import declared
 from wireloom.pipeline.source import DEFAULT_MAX_ROWS
+from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.storing import StoringSource
-from wireloom.pipeline.tables import Store
 
 POLL_SECONDS: Final = 0.01
 
 TRIGGER: Final = "750 milliseconds"
-"""How often what came is stored: oftener would leave less of the machine to what follows."""
+"""How often new frames are stored: a shorter interval would leave less time for the tables."""
 
 QUERY_ID: Final = "sql.streaming.queryId"
-"""Where Spark says which query a micro-batch belongs to: a new checkpoint is a new query, and
-its batches are never mistaken for an old one's."""
+"""Where Spark keeps the id of a micro-batch's query. A new checkpoint is a new query, so its
+batches are not mistaken for those of the old one."""
 
 
-class Ingested(NamedTuple):
+class IngestedBatch(NamedTuple):
     """What one micro-batch brought."""
 
     batch: int
@@ -40,33 +40,33 @@ class Ingested(NamedTuple):
 def ingest(
     spark: SparkSession,
     captures: Path,
-    store: Store,
+    store: TableStore,
     *,
-    told: Callable[[Ingested], None],
+    on_batch: Callable[[IngestedBatch], None],
     continuous: bool = False,
     max_rows: int = DEFAULT_MAX_ROWS,
 ) -> "Ingestion":
-    """Starts to bring what is in `captures` into the tables.
+    """Starts to store what is in `captures` in the tables.
 
     Args:
         spark: The session.
         captures: The folder with the segments.
         store: The tables.
-        told: Is told of each micro-batch after it is committed.
-        continuous: Go on with what comes, instead of ending with what is there.
+        on_batch: Is called with each micro-batch after it is committed.
+        continuous: Go on with new frames, instead of ending with those that exist.
         max_rows: Rows a micro-batch takes at the most.
 
     Returns:
-        What goes on now; the caller awaits or stops it.
+        The running query; the caller awaits or stops it.
     """
     trigger = {"processingTime": TRIGGER} if continuous else {"availableNow": True}
-    # While it watches, what comes does not wait behind the tables that are computed meanwhile.
+    # A pool of its own: frames do not wait for the tables that are computed at the same time.
     spark.sparkContext.setLocalProperty("spark.scheduler.pool", "ingest")
     turn = Lock()
 
     def take(batch: DataFrame, number: int) -> None:
         with turn:
-            told(store_batch(store, batch, number))
+            on_batch(store_batch(store, batch, number))
 
     query = (
         _written(spark, captures, store, max_rows)
@@ -79,8 +79,8 @@ def ingest(
     return Ingestion(query, turn)
 
 
-def _written(spark: SparkSession, captures: Path, store: Store, max_rows: int) -> DataFrame:
-    """The files that workers write of what comes, as a stream."""
+def _written(spark: SparkSession, captures: Path, store: TableStore, max_rows: int) -> DataFrame:
+    """The names of the files that workers write, as a stream."""
     spark.dataSource.register(StoringSource)
     return (
         spark.readStream.format("wireloom_stored")
@@ -92,14 +92,14 @@ def _written(spark: SparkSession, captures: Path, store: Store, max_rows: int) -
 
 
 class Ingestion(NamedTuple):
-    """Ingest, while it goes on."""
+    """A running ingest."""
 
     query: StreamingQuery
     turn: Lock
-    """Whoever holds it keeps a micro-batch from beginning."""
+    """While it is held, no micro-batch begins."""
 
     def await_end(self) -> None:
-        """Waits until it has done all that there was.
+        """Waits until all frames are stored.
 
         Raises:
             StreamingQueryException: If it failed.
@@ -107,7 +107,7 @@ class Ingestion(NamedTuple):
         self.query.awaitTermination()
 
     def stop(self) -> None:
-        """Ends it between two micro-batches: of one that is cut off Spark complains at length."""
+        """Stops it between two micro-batches: Spark logs long errors for an interrupted one."""
         with self.turn:
             stopping = Thread(target=self.query.stop)
             stopping.start()
@@ -116,13 +116,13 @@ class Ingestion(NamedTuple):
         stopping.join()
 
 
-def store_batch(store: Store, files: DataFrame, number: int) -> Ingested:
-    """Has one micro-batch written, and commits it."""
+def store_batch(store: TableStore, files: DataFrame, number: int) -> IngestedBatch:
+    """Has the workers write one micro-batch, and commits it."""
     app = f"ingest {files.sparkSession.sparkContext.getLocalProperty(QUERY_ID)}"
     tables = declared.ingested()
-    done = {table.name: store.done(table.name, app) for table in tables}
+    done = {table.name: store.log.done(table.name, app) for table in tables}
     if min(done.values()) >= number:
-        return Ingested(number, 0, 0)
+        return IngestedBatch(number, 0, 0)
     written = files.collect()
     place = written[0].slice if written else declared.next_slice(store)
     counts = dict.fromkeys(done, 0)
@@ -130,5 +130,5 @@ def store_batch(store: Store, files: DataFrame, number: int) -> Ingested:
         if done[table.name] < number:
             paths = [row.path for row in written if row.table == table.name]
             marks = {app: number, declared.SLICE: place}
-            counts[table.name] = store.commit(table, paths, marks)
-    return Ingested(number, counts["frames"], counts["quarantine"])
+            counts[table.name] = store.log.commit(table, paths, marks)
+    return IngestedBatch(number, counts["frames"], counts["quarantine"])

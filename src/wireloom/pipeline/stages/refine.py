@@ -6,6 +6,8 @@ and is judged again when it has. A few new rows are judged on the spot, many by 
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -17,9 +19,10 @@ from wireloom.pipeline import declared
 from wireloom.pipeline.judging import SHARED_ROWS, Open, judged_by_workers, stored_by_workers
 from wireloom.pipeline.merging import Touched, merge
 from wireloom.pipeline.spark import framed
-from wireloom.pipeline.tables import Column, Store, Table
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.verdicts import CHECKED, SCHEMA, WANTED, judge_batches
-from wireloom.protocols.myriadmesh.integrity import node_id
+from wireloom.registry import every
 from wireloom.wire.outcome import Auth
 
 APP: Final = "refine"
@@ -50,17 +53,12 @@ VERDICTS: Final = Table(
     ("protocol", "content"),
 )
 
-_ANNOUNCED: Final = (
-    "protocol",
-    "source",
-    "captured_at",
-    "dtn.header.src_pub",
-    "myriadmesh.payload.public_key",
-)
-_HAS_KEY: Final = (
-    pc.field("dtn", "header", "src_pub").is_valid()
-    | pc.field("myriadmesh", "payload", "public_key").is_valid()
-)
+_OWNERS: Final = {one.name: one.announcement for one in every() if one.announcement is not None}
+_KEYS: Final = [(name, *announcement.KEY) for name, announcement in _OWNERS.items()]
+"""The columns in which public keys are announced, as paths."""
+
+_ANNOUNCED: Final = ("protocol", "source", "captured_at", *(".".join(path) for path in _KEYS))
+_HAS_KEY: Final = reduce(or_, [pc.field(*path).is_valid() for path in _KEYS])
 _FRESH: Final = (*_ANNOUNCED, "content", "raw")
 
 
@@ -78,10 +76,10 @@ class Key(NamedTuple):
     first_seen: datetime
 
 
-def refine(spark: SparkSession, store: Store) -> None:
+def refine(spark: SparkSession, store: TableStore) -> None:
     """Brings `keys` and `verdicts` up to date with the frames."""
     upto = declared.last_slice(store)
-    start = store.done(VERDICTS.name, APP)
+    start = store.log.done(VERDICTS.name, APP)
     if start >= upto:
         return
     if start < declared.rewritten(store):
@@ -98,7 +96,7 @@ def refine(spark: SparkSession, store: Store) -> None:
         _judge_many(spark, store, _learn(store, found, upto), start, upto)
 
 
-def _refine_few(spark: SparkSession, store: Store, start: int, upto: int) -> None:
+def _refine_few(spark: SparkSession, store: TableStore, start: int, upto: int) -> None:
     """Judges new rows on the spot, unless a key came that older ones wait for."""
     fresh = declared.gathered(store, _FRESH, after=start, upto=upto)
     waiting = _learn(store, _announced_by_few(fresh), upto)
@@ -127,19 +125,19 @@ def _refine_few(spark: SparkSession, store: Store, start: int, upto: int) -> Non
 
 
 def _judge_many(
-    spark: SparkSession, store: Store, waiting: pa.Array, start: int, upto: int
+    spark: SparkSession, store: TableStore, waiting: pa.Array, start: int, upto: int
 ) -> None:
     """Judges, by Spark, contents that have no verdict and those that wait for a key."""
     first = -1 if len(waiting) else start
     is_shared = declared.count(store, after=first) <= SHARED_ROWS
     files = declared.since(store, after=first) if is_shared else []
-    given = [(VERDICTS.name, file) for file in store.files(VERDICTS.name) if start >= 0]
+    given = [(VERDICTS.name, file) for file in store.log.files(VERDICTS.name) if start >= 0]
     open_ = Open(store.root, files, given, start, upto, waiting, _public(store))
     if is_shared and not len(waiting):
-        store.make(VERDICTS.name)
+        store.files.make(VERDICTS.name)
         paths = stored_by_workers(spark, open_, VERDICTS.name)
         mode, also = ("append", {}) if start >= 0 else ("overwrite", {REJUDGED: upto})
-        store.commit(VERDICTS, paths, {APP: upto, **also}, mode=mode)
+        store.log.commit(VERDICTS, paths, {APP: upto, **also}, mode=mode)
         return
     again = f.broadcast(framed(spark, pa.table({"content": waiting})))
     settled = _settled(spark, store, again if len(waiting) else None, start)
@@ -157,7 +155,9 @@ def _judge_many(
         store.append(VERDICTS, judged, app=APP, version=upto)
 
 
-def _settled(spark: SparkSession, store: Store, again: DataFrame | None, start: int) -> DataFrame:
+def _settled(
+    spark: SparkSession, store: TableStore, again: DataFrame | None, start: int
+) -> DataFrame:
     """The verdicts that stand."""
     if start < 0:
         return spark.createDataFrame([], VERDICTS.schema)
@@ -170,14 +170,14 @@ def _settled(spark: SparkSession, store: Store, again: DataFrame | None, start: 
 def announced(frames: DataFrame) -> dict[Owner, Key]:
     """The keys in `frames` that certify themselves.
 
-    A bundle's source is the hash of its key by decoding. That of a DISCOVERY is checked here,
-    on the driver: the JVM has no BLAKE2b, and there are few distinct keys.
+    Whether a key is its source's is checked on the driver: the JVM does not have every hash, and
+    there are few distinct keys.
     """
     rows = (
         frames.selectExpr(
             "protocol",
             "source as owner",
-            "coalesce(dtn.header.src_pub, myriadmesh.payload.public_key) as public_key",
+            f"coalesce({', '.join('.'.join(path) for path in _KEYS)}) as public_key",
             "captured_at",
         )
         .where("public_key is not null")
@@ -188,10 +188,7 @@ def announced(frames: DataFrame) -> dict[Owner, Key]:
 
 
 def _announced_by_few(frames: pa.Table) -> dict[Owner, Key]:
-    public = pc.coalesce(
-        pc.struct_field(frames.column("dtn"), ["header", "src_pub"]),
-        pc.struct_field(frames.column("myriadmesh"), ["payload", "public_key"]),
-    )
+    public = pc.coalesce(*[pc.struct_field(frames.column(name), within) for name, *within in _KEYS])
     rows = pa.table(
         {
             "protocol": frames.column("protocol"),
@@ -212,15 +209,15 @@ def _own(rows: pa.Table) -> dict[Owner, Key]:
         for protocol, owner, public, seen in zip(
             *[rows.column(c.name).to_pylist() for c in KEYS.columns], strict=True
         )
-        if protocol == "dtn" or node_id(bytes.fromhex(public)).hex() == owner
+        if _OWNERS[protocol].owner(bytes.fromhex(public)) == owner
     }
 
 
-def _learn(store: Store, found: dict[Owner, Key], upto: int) -> pa.Array:
+def _learn(store: TableStore, found: dict[Owner, Key], upto: int) -> pa.Array:
     """Keeps the keys that came; gives the contents that waited for one of them."""
     known = _keys(store)
     # After a crash in between, keys may be here already for which nothing was judged yet.
-    learnt = store.done(KEYS.name, APP) >= upto
+    learnt = store.log.done(KEYS.name, APP) >= upto
     came = known.keys() if learnt else found.keys() - known.keys()
     earlier = {
         owner: key
@@ -236,7 +233,7 @@ def _learn(store: Store, found: dict[Owner, Key], upto: int) -> pa.Array:
     return _waiting(store, pa.array([owner.name for owner in came], pa.string()))
 
 
-def _waiting(store: Store, owners: pa.Array) -> pa.Array:
+def _waiting(store: TableStore, owners: pa.Array) -> pa.Array:
     parts = [pa.array([], pa.string())]
     columns = ["content", "signer", "auth"]
     for _, rows in store.holding(VERDICTS, columns, ["signer"], owners):
@@ -248,7 +245,7 @@ def _waiting(store: Store, owners: pa.Array) -> pa.Array:
     return pa.concat_arrays(parts)
 
 
-def _keys(store: Store) -> dict[Owner, Key]:
+def _keys(store: TableStore) -> dict[Owner, Key]:
     return {
         Owner(protocol, owner): Key(public, seen)
         for _, rows in store.scan(KEYS, KEYS.arrow.names)
@@ -258,7 +255,7 @@ def _keys(store: Store) -> dict[Owner, Key]:
     }
 
 
-def _public(store: Store) -> dict[str, bytes]:
+def _public(store: TableStore) -> dict[str, bytes]:
     return {owner.name: bytes.fromhex(key.public) for owner, key in _keys(store).items()}
 
 

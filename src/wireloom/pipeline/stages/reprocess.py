@@ -1,9 +1,9 @@
 """Reprocess: this version's decoder over the frames that earlier versions decoded.
 
 The bytes of every frame are in the tables, so no capture is needed. Slices are decoded anew one
-after the other, each committed to a table in one transaction that takes its old rows away. A slice
-is staged whole before the first of these commits, and what is staged is committed first
-after a crash: no frame is lost between two tables, and none is in both for good.
+after the other. Each is committed to a table in one transaction that also removes its old rows. A
+slice is staged as a whole before the first of these commits, and after a crash a staged slice is
+committed first: no frame is lost between two tables, and none stays in both.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,10 @@ from wireloom import __version__
 from wireloom.capture.record import SCHEMA as CAPTURED
 from wireloom.pipeline import declared
 from wireloom.pipeline.decoding import decode_batch, schema
-from wireloom.pipeline.tables import MAX_FILE_RECORDS, File, Store, Table
+from wireloom.pipeline.files import MAX_FILE_RECORDS
+from wireloom.pipeline.log import File
+from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Table
 
 APP: Final = f"reprocess {__version__}"
 _STAGED: Final = f"reprocess-{__version__}-"
@@ -34,7 +37,7 @@ _CAPTURED: Final = {
 
 
 class Slices(NamedTuple):
-    """Slices that share files, and so are decoded anew together."""
+    """Slices that share files, and are therefore decoded anew together."""
 
     first: int
     last: int
@@ -46,14 +49,14 @@ class Slices(NamedTuple):
 
 
 def reprocess(
-    spark: SparkSession, store: Store, *, told: Callable[[int, int], None]
+    spark: SparkSession, store: TableStore, *, on_slice: Callable[[int, int], None]
 ) -> tuple[int, int]:
     """Decodes anew what another version decoded.
 
     Args:
         spark: The session.
         store: The tables.
-        told: Is told of the last slice that is done, and of the last that there is.
+        on_slice: Is called with the last slice that is done and the last that there is.
 
     Returns:
         How many frames decode and how many do not, of those that were decoded anew.
@@ -63,33 +66,33 @@ def reprocess(
     for slices in chain(_staged(store), _outdated(store, end)):
         for table in declared.ingested():
             counts[table.name] += _commit(spark, store, table, slices, end)
-        store.remove(f"_stage/{slices.folder}")
-        told(slices.last, end)
+        store.files.remove(f"_stage/{slices.folder}")
+        on_slice(slices.last, end)
     _announce(store)
     return counts[declared.frames().name], counts[declared.quarantine().name]
 
 
-def _announce(store: Store) -> None:
-    """Makes an empty slice of what was decoded anew: it puts all other tables behind."""
+def _announce(store: TableStore) -> None:
+    """Adds an empty slice, so that all other tables are behind and are computed again."""
     place = declared.rewritten(store)
     for table in declared.ingested():
-        if store.done(table.name, declared.SLICE) < place:
-            store.commit(table, [], {declared.SLICE: place})
+        if store.log.done(table.name, declared.SLICE) < place:
+            store.log.commit(table, [], {declared.SLICE: place})
 
 
-def _staged(store: Store) -> list[Slices]:
-    """What a crash left staged and not committed everywhere."""
+def _staged(store: TableStore) -> list[Slices]:
+    """Slices that were staged before a crash and not committed to all tables."""
     found = []
-    for name in store.folders("_stage"):
-        if name.startswith(_STAGED) and store.complete(f"_stage/{name}"):
+    for name in store.files.folders("_stage"):
+        if name.startswith(_STAGED) and store.files.complete(f"_stage/{name}"):
             first, last = name.removeprefix(_STAGED).split("-")
             found.append(Slices(int(first), int(last)))
     return found
 
 
-def _outdated(store: Store, end: int) -> Iterator[Slices]:
-    """Runs of slices that no file straddles, as far as another version decoded them."""
-    files = [file for table in declared.ingested() for file in store.files(table.name)]
+def _outdated(store: TableStore, end: int) -> Iterator[Slices]:
+    """Runs of slices that no file straddles and another version decoded."""
+    files = [file for table in declared.ingested() for file in store.log.files(table.name)]
     first = 0
     for last in range(end + 1):
         if any(file.first <= last < file.last for file in files):
@@ -100,11 +103,11 @@ def _outdated(store: Store, end: int) -> Iterator[Slices]:
         first = last + 1
 
 
-def _done(store: Store, last: int) -> bool:
-    return min(store.done(table.name, APP) for table in declared.ingested()) >= last
+def _done(store: TableStore, last: int) -> bool:
+    return min(store.log.done(table.name, APP) for table in declared.ingested()) >= last
 
 
-def _decoders(store: Store, slices: Slices) -> set[str]:
+def _decoders(store: TableStore, slices: Slices) -> set[str]:
     return {
         version.as_py()
         for table in declared.ingested()
@@ -113,29 +116,31 @@ def _decoders(store: Store, slices: Slices) -> set[str]:
     }
 
 
-def _within(store: Store, table: Table, slices: Slices) -> list[File]:
-    return [file for file in store.files(table.name) if slices.first <= file.first <= slices.last]
+def _within(store: TableStore, table: Table, slices: Slices) -> list[File]:
+    return [
+        file for file in store.log.files(table.name) if slices.first <= file.first <= slices.last
+    ]
 
 
-def _commit(spark: SparkSession, store: Store, table: Table, slices: Slices, end: int) -> int:
-    if store.done(table.name, APP) >= slices.last:
+def _commit(spark: SparkSession, store: TableStore, table: Table, slices: Slices, end: int) -> int:
+    if store.log.done(table.name, APP) >= slices.last:
         return 0
     stage = f"_stage/{slices.folder}"
-    if not store.complete(stage):
+    if not store.files.complete(stage):
         _decoded(spark, store, slices).write.mode("overwrite").option(
             "maxRecordsPerFile", MAX_FILE_RECORDS
-        ).partitionBy(declared.KIND).parquet(store.uri(stage))
-    gone = _within(store, table, slices)
-    store.move(f"{stage}/{declared.KIND}={table.name}", table.name, slices.folder)
-    return store.commit(
+        ).partitionBy(declared.KIND).parquet(store.files.uri(stage))
+    outdated = _within(store, table, slices)
+    store.files.move(f"{stage}/{declared.KIND}={table.name}", table.name, slices.folder)
+    return store.log.commit(
         table,
-        store.written(table.name, slices.folder),
+        store.files.paths(table.name, slices.folder),
         {APP: slices.last, declared.REWRITTEN: end + 1},
-        gone=gone,
+        removed=outdated,
     )
 
 
-def _decoded(spark: SparkSession, store: Store, slices: Slices) -> DataFrame:
+def _decoded(spark: SparkSession, store: TableStore, slices: Slices) -> DataFrame:
     """The frames of some slices, decoded by this version."""
     parts = [
         store.read(spark, table, _within(store, table, slices)).select(

@@ -11,11 +11,10 @@ from pyspark.sql import DataFrame
 
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.accountable import ACCOUNTABLE
-from wireloom.pipeline.transforms.evidence import CLAIMS, ENTITLED
+from wireloom.pipeline.transforms.claims import CLAIMS, ENTITLED
+from wireloom.pipeline.transforms.evidence.rows import listed
 from wireloom.pipeline.transforms.hub import APP_TYPE_MEANING
-
-STATES: Final = ("delivered", "cancelled", "rejected", "expired", "in_flight", "lost")
-"""Strongest first."""
+from wireloom.wire.outcome import Fate
 
 CREATED: Final = "When it was made, by its sender's clock; null where the sender gives no time."
 SINCE: Final = (
@@ -23,7 +22,7 @@ SINCE: Final = (
 )
 
 _PROOF: Final = f"""
-    struct(array_position(array({", ".join(repr(state) for state in STATES)}), proven) as weakness,
+    struct(array_position(array({listed(*Fate)}), proven) as weakness,
            evidence_kind <> 'wire' as hearsay, decided_at as first_at,
            evidence_frame as first_frame, proven, reason, evidence_kind, evidence_frame, decided_at)
 """
@@ -94,7 +93,8 @@ timed as (
 select {", ".join(TABLE.key)}, source, type, app_type, sent_at,
        {_instant("created_ms")} as created_at,
        {_instant("deadline_ms")} as deadline,
-       coalesce(proven, if(deadline_ms >= :horizon_ms, 'in_flight', 'lost')) as state,
+       coalesce(proven, if(deadline_ms >= :horizon_ms, {listed(Fate.IN_FLIGHT, Fate.LOST)}))
+           as state,
        reason, evidence_kind, evidence_frame, decided_at,
        if(delay_ms is null, null, greatest(delay_ms, 0)) as latency_ms,
        greatest(-delay_ms, if(delay_ms is null, null, 0)) as skew_ms, hops, copies, attempts

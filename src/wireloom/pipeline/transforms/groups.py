@@ -37,7 +37,7 @@ _SAID: Final = ("group_id", "display_name", "description", "creator", "created_m
 
 def groups(sightings: DataFrame) -> DataFrame:
     """The groups in `sightings`."""
-    said = sightings.where(
+    announcements = sightings.where(
         "protocol = 'dtn' and type = 'GroupAnnounceMsg' and auth = 'valid'"
     ).selectExpr(
         "dtn.payload.short_id",
@@ -50,7 +50,7 @@ def groups(sightings: DataFrame) -> DataFrame:
     )
     latest = f.max(f.struct("created_ms", "creator", "group_id", "display_name", "description"))
     return (
-        said.groupBy("short_id")
+        announcements.groupBy("short_id")
         .agg(
             latest.alias("latest"),
             f.size(f.collect_set(f.struct(*_SAID))).cast("bigint").alias("announcements"),

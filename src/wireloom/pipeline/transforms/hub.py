@@ -4,12 +4,6 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-APP_TYPE: Final = """
-    case when protocol = 'signalhub' and type in ('hub:send', 'hub:publish', 'hub:broadcast')
-        then get_json_object(signalhub.payload.message, '$.type') end
-"""
-"""The application's own type of a message that the hub is to pass on, in SQL."""
-
 APP_TYPE_MEANING: Final = (
     "The application's own type of what a `hub:send`, `hub:publish` or `hub:broadcast` carries; "
     "null for other messages, whose `type` is all there is."

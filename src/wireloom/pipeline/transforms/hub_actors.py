@@ -42,7 +42,7 @@ _OWNERS: Final = """
 """A renewal names its actor by a token. The registration's own one is known; those that follow
 change, and then the hub's answer goes to the actor."""
 
-_SAID: Final = """
+_STATEMENTS: Final = """
     select m.captured_at, m.message_id, m.type, m.hub.payload.version,
            m.hub.payload.expires_at as expires_ms,
            if(m.type = 'hub:register', from_json(m.hub.payload.capabilities, 'array<string>'), null)
@@ -107,6 +107,6 @@ def hub_actors(sightings: DataFrame, horizon_ms: int) -> DataFrame:
     """
     spark = sightings.sparkSession
     messages = hub_messages(sightings)
-    said = spark.sql(_SAID, m=messages, o=spark.sql(_OWNERS, m=messages))
-    facts = spark.sql(_FACTS, s=said)
+    statements = spark.sql(_STATEMENTS, m=messages, o=spark.sql(_OWNERS, m=messages))
+    facts = spark.sql(_FACTS, s=statements)
     return spark.sql(_STATES, {"horizon_ms": horizon_ms}, a=spark.sql(_ACTORS, f=facts))

@@ -66,7 +66,7 @@ _PAIRS: Final = """
            and a.direction <> q.direction
     group by q.message_id
 """
-"""An answer goes the other way on the same connection: nobody can answer himself."""
+"""An answer goes the other way on the same connection: no actor can answer itself."""
 
 _ASKS: Final = """
     select message_id, pair.said.type, pair.said.source, pair.node, pair.asked_at,

@@ -83,7 +83,7 @@ _VIEWS: Final = """
 """
 """The hub's own capture shows the opening as `out`."""
 
-_TOLD: Final = """
+_RESULT: Final = """
     select v.session_id, v.node, v.other_end as peer, v.opened_at, v.closed_at, v.close_reason,
            v.closed_by, v.frames, v.bytes, v.errors, v.heartbeats, v.skew_ms,
            coalesce(v.opening.hub.metadata.actor_identity, v.opening.hub.to) as actor,
@@ -103,4 +103,4 @@ def hub_sessions(sightings: DataFrame) -> DataFrame:
     spark = sightings.sparkSession
     numbered = spark.sql(_NUMBERED, f=hub_frames(sightings))
     followed = spark.sql(_FOLLOWED, g=spark.sql(_SESSIONS, n=numbered))
-    return spark.sql(_TOLD, v=spark.sql(_VIEWS, v=followed), m=hub_messages(sightings))
+    return spark.sql(_RESULT, v=spark.sql(_VIEWS, v=followed), m=hub_messages(sightings))

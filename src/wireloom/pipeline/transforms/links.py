@@ -107,7 +107,7 @@ def _counts() -> list[sql.Column]:
 
 def _measures() -> list[sql.Column]:
     latest = f.struct("captured_at", "sighting")
-    told = {
+    latest_values = {
         name: f.max_by(name, f.when(f.col(name).isNotNull(), latest))
         for name in ("queue_length", "gateway_score")
     }
@@ -115,7 +115,7 @@ def _measures() -> list[sql.Column]:
         f.percentile("rtt_ms", 0.5).alias("rtt_p50_ms"),
         f.max("rtt_ms").alias("rtt_max_ms"),
         f.percentile("answer_ms", 0.5).alias("answer_p50_ms"),
-        *[column.alias(name) for name, column in told.items()],
+        *[column.alias(name) for name, column in latest_values.items()],
         f.expr("sum(air) / 1000").alias("airtime_ms"),
         f.expr("sum(air) filter (where direction = 'out') / 1000").alias("airtime_out_ms"),
     ]

@@ -5,7 +5,8 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from wireloom.pipeline.tables import Column, Table
-from wireloom.pipeline.transforms.hub import APP_TYPE, APP_TYPE_MEANING
+from wireloom.pipeline.transforms.accountable import APP_TYPE
+from wireloom.pipeline.transforms.hub import APP_TYPE_MEANING
 
 TABLE: Final = Table(
     "messages",

@@ -5,9 +5,10 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from wireloom.pipeline.tables import Column, Table
+from wireloom.pipeline.transforms.evidence import rules
+from wireloom.pipeline.transforms.evidence.rows import listed
 
 TABLE: Final = Table(
     "nodes",
@@ -23,16 +24,17 @@ TABLE: Final = Table(
     ("protocol", "node"),
 )
 
-_COMPOSED: Final = "direction = 'local' and auth <> 'invalid' and protocol in ('dtn', 'myriadmesh')"
-_GREETINGS: Final = ("hub:connect", "http://puppetlabs.com/associate_request")
-_GREETED: Final = f"direction = 'in' and type in {_GREETINGS}"
+_RULES: Final = rules()
+_GREETINGS: Final = tuple(type_ for one in _RULES.values() for type_ in one.greetings)
+_COMPOSERS: Final = listed(*(name for name, one in _RULES.items() if one.composers))
+_IN_SWARMS: Final = listed(*(name for name, one in _RULES.items() if one.swarms))
 
 
 def parts(rows: pa.Table) -> pa.Table:
-    """The same to `nodes` as some rows of sightings, and few: what does not count is left out."""
+    """A few rows that give the same `nodes` as these sightings: only the columns that count."""
     local = pc.equal(rows.column("direction"), "local")
     greets = pc.is_in(rows.column("type"), value_set=pa.array(_GREETINGS))
-    told = {
+    columns = {
         "protocol": rows.column("protocol"),
         "node": rows.column("node"),
         "direction": rows.column("direction"),
@@ -41,17 +43,37 @@ def parts(rows: pa.Table) -> pa.Table:
         "swarm": rows.column("swarm"),
         "auth": rows.column("auth"),
     }
-    return pa.table(told).group_by(list(told)).aggregate([])
+    return pa.table(columns).group_by(list(columns)).aggregate([])
+
+
+_NODES: Final = f"""
+    select protocol, node,
+           array_sort(collect_set(if(composed, source, null))) as identities,
+           coalesce(bool_or(greeted), false) as serves,
+           array_sort(collect_set(if(swarms, swarm, null))) as swarms,
+           bool_or(swarms and swarm is null) as unnamed_swarm
+    from (select *, protocol in ({_IN_SWARMS}) as swarms,
+                 direction = 'in' and type in ({listed(*_GREETINGS)}) as greeted,
+                 direction = 'local' and auth <> 'invalid' and protocol in ({_COMPOSERS})
+                     as composed
+          from {{sightings}})
+    group by protocol, node
+"""  # noqa: S608
+
+_JOINED: Final = """
+    select protocol, node,
+           array_sort(array_distinct(flatten(collect_list(identities)))) as identities,
+           bool_or(serves) as serves,
+           array_sort(array_distinct(flatten(collect_list(swarms)))) as swarms,
+           bool_or(unnamed_swarm) as unnamed_swarm
+    from (select * from {known} union all select * from {more})
+    group by protocol, node
+"""
 
 
 def nodes(sightings: DataFrame) -> DataFrame:
     """The nodes in `sightings`."""
-    return sightings.groupBy("protocol", "node").agg(
-        f.expr(f"array_sort(collect_set(if({_COMPOSED}, source, null)))").alias("identities"),
-        f.expr(f"coalesce(bool_or({_GREETED}), false)").alias("serves"),
-        f.expr("array_sort(collect_set(if(protocol = 'uep12', swarm, null)))").alias("swarms"),
-        f.expr("bool_or(protocol = 'uep12' and swarm is null)").alias("unnamed_swarm"),
-    )
+    return sightings.sparkSession.sql(_NODES, sightings=sightings)
 
 
 def identities(nodes: DataFrame) -> DataFrame:
@@ -61,15 +83,4 @@ def identities(nodes: DataFrame) -> DataFrame:
 
 def joined(known: DataFrame, more: DataFrame) -> DataFrame:
     """Two tables of nodes as one."""
-    return (
-        known.unionByName(more)
-        .groupBy("protocol", "node")
-        .agg(
-            f.expr("array_sort(array_distinct(flatten(collect_list(identities))))").alias(
-                "identities"
-            ),
-            f.expr("bool_or(serves)").alias("serves"),
-            f.expr("array_sort(array_distinct(flatten(collect_list(swarms))))").alias("swarms"),
-            f.expr("bool_or(unnamed_swarm)").alias("unnamed_swarm"),
-        )
-    )
+    return known.sparkSession.sql(_JOINED, known=known, more=more)

@@ -40,7 +40,9 @@ def subscriptions(sightings: DataFrame, horizon_ms: int) -> DataFrame:
         sightings: All frames, with `auth`.
         horizon_ms: The latest capture.
     """
-    said = sightings.where("protocol = 'dtn' and type = 'SubMsg' and auth = 'valid'").selectExpr(
+    requests = sightings.where(
+        "protocol = 'dtn' and type = 'SubMsg' and auth = 'valid'"
+    ).selectExpr(
         "source as subscriber",
         "dtn.payload.topic_id",
         "dtn.payload.action",
@@ -54,7 +56,7 @@ def subscriptions(sightings: DataFrame, horizon_ms: int) -> DataFrame:
         f.col("expires_ms") <= horizon_ms, "expiry"
     )
     return (
-        said.groupBy("subscriber", "topic_id")
+        requests.groupBy("subscriber", "topic_id")
         .agg(
             *[f.max_by(name, order).alias(name) for name in _LATEST],
             f.countDistinct("message_id").alias("messages"),

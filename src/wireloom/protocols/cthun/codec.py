@@ -14,7 +14,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from wireloom.protocols.cthun.chunks import Chunk, join, split, walk
+from wireloom.protocols.cthun.chunks import Chunk, join, walk
 from wireloom.protocols.cthun.constants import (
     CHUNK_HEADER_SIZE,
     VERSION_SIZE,
@@ -28,7 +28,6 @@ from wireloom.protocols.cthun.messages import (
     BrokerData,
     DebugChunk,
     Envelope,
-    Hop,
     Packet,
 )
 from wireloom.wire.cursor import Reader, Span
@@ -101,17 +100,6 @@ def encode(message: Message) -> bytes:
         chunks.append(Chunk(ChunkType.DATA, message.data_flags, content))
     chunks += [put_debug(debug) for debug in message.debug_chunks]
     return join(chunks)
-
-
-def append_hop(raw: bytes, hop: Hop) -> bytes:
-    """`raw`, every byte of it as it was, with one more debug chunk that holds `hop`.
-
-    A node never rewrites what others noted before it, so only the frame of `raw` is read.
-
-    Raises:
-        WireError: If `raw` is not a row of chunks, `hop` is not valid, or there is no room.
-    """
-    return join([*split(raw).chunks, put_debug(DebugChunk(hops=(hop,)))])
 
 
 def take_data(envelope: Envelope, content: bytes, base: int) -> bytes | BrokerData:

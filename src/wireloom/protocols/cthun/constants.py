@@ -174,10 +174,6 @@ SMALL_SIZE: Final = 64 * 1024
 UNREAD_SIZE: Final = 1024 * 1024
 """What the broker itself still says to a client that does not read (R36)."""
 
-MAX_SLOW_NAMES: Final = 1_000
-"""Clients that were cut and are counted by name; further ones are counted together."""
-
-OTHERS: Final = "others"
 HELD_KIND: Final = "cthun-held"
 """The records of messages that wait for their receivers."""
 
@@ -192,4 +188,9 @@ NOTICE_KIND: Final = "cthun-notice"
 
 PORT: Final = 8090
 PATH: Final = "/cthun/"
-"""Before the protocol was renamed; later brokers use port 8142 and `/pcp`."""
+"""Before the protocol was renamed; later brokers use port 8142 and `LATER_PATH`."""
+
+LATER_PATH: Final = "/pcp"
+
+HAS_PROOF: Final = False
+"""Whether a frame carries a proof of its own: who sends is proved by the TLS connection."""

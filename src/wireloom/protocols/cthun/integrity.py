@@ -6,15 +6,11 @@ connection that it came by, so that frame and certificate have to be brought tog
 
 from collections.abc import Collection
 
-from wireloom.protocols.cthun.constants import (
-    MAX_REDELIVERY_MS,
-    MIN_REDELIVERY_MS,
-    SERVER_TYPE,
-)
+from wireloom.protocols.cthun.constants import SERVER_TYPE
 from wireloom.protocols.cthun.messages import Envelope
 from wireloom.protocols.cthun.times import millis
-from wireloom.protocols.cthun.uris import is_server, parse
-from wireloom.wire.errors import ExpiredError, UnauthenticatedError
+from wireloom.protocols.cthun.uris import parse
+from wireloom.wire.errors import UnauthenticatedError
 from wireloom.wire.message import Message
 from wireloom.wire.outcome import Auth
 
@@ -54,30 +50,6 @@ def expires_ms(envelope: Envelope) -> int:
     return millis(envelope.expires)
 
 
-def check_fresh(envelope: Envelope, *, now_ms: int) -> None:
-    """Refuses a message that must not be delivered any more (R22).
-
-    Raises:
-        ExpiredError: If its time has come.
-    """
-    overdue = now_ms - expires_ms(envelope)
-    if overdue >= 0:
-        raise ExpiredError(f"expired {overdue} ms ago")
-
-
-def redelivery_delay_ms(envelope: Envelope, *, now_ms: int) -> int:
-    """How long to wait before the next attempt: half of what is left, 1 to 15 seconds."""
-    return half_of(expires_ms(envelope) - now_ms, least=MIN_REDELIVERY_MS, most=MAX_REDELIVERY_MS)
-
-
-def half_of(left_ms: int, *, least: int, most: int) -> int:
-    """Half of the time that is left, within bounds."""
+def redelivery_delay_ms(left_ms: int, *, least: int, most: int) -> int:
+    """How long to wait before the next attempt: half of the time that is left, within bounds."""
     return max(least, min(most, left_ms // 2))
-
-
-def may_report_expiry(envelope: Envelope) -> bool:
-    """Whether a ttl_expired may answer this message.
-
-    Never if a broker sent it: two brokers would answer each other's reports for ever.
-    """
-    return not is_server(envelope.sender)

@@ -54,18 +54,6 @@ def is_server(text: str) -> bool:
     return split(text).type == SERVER_TYPE
 
 
-def matches(pattern: str, text: str) -> bool:
-    """Whether `pattern`, which may have wildcards, stands for the node `text`.
-
-    A wildcard stands for a whole component, whatever it is (R16).
-    """
-    wanted, found = split(pattern), split(text)
-    return wanted.common_name in (WILDCARD, found.common_name) and wanted.type in (
-        WILDCARD,
-        found.type,
-    )
-
-
 def split(text: str) -> Uri:
     """The components of a URI that was checked before."""
     name, _, type_ = text.removeprefix(_PREFIX).partition("/")

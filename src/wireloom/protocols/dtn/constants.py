@@ -89,6 +89,12 @@ PRIORITIES: Final = {
 COPY_BUDGETS: Final = {Priority.CRITICAL: 8, Priority.NORMAL: 3, Priority.BULK: 2}
 """How many copies of a new bundle are sprayed."""
 
+PORT: Final = 4556
+"""What IANA assigned to bundles of delay-tolerant networks."""
+
+HAS_PROOF: Final = True
+"""Whether a frame carries a proof of its own: a signature."""
+
 MSG_TYPE_KEY: Final = "msgType"
 
 MAP_HEADS: Final = range(0xA0, 0xC0)
@@ -119,7 +125,7 @@ MAX_BUNDLE_SIZE: Final = BUNDLE_PREFIX_SIZE + MAX_HEADER_SIZE + MAX_PAYLOAD_SIZE
 
 MAX_GROWTH: Final = 32
 """By how much deterministic CBOR can be longer than what came in: two defaults that a sender
-left out, and a score that he wrote as an integer, make 20 bytes."""
+left out, and a score that it wrote as an integer, make 20 bytes."""
 
 SURE_SIZE: Final = MAX_PAYLOAD_SIZE - MAX_GROWTH
 """Up to this size, a message that comes in is never too large to go out again."""

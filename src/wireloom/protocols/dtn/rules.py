@@ -71,8 +71,8 @@ def check_cancel(
 
     Args:
         cancel: Its signature is checked already.
-        origin_uid: Who sent the bundle; he may always cancel it.
-        destination_uid: Whom it is for, if that is a user; he may once he has it.
+        origin_uid: Who sent the bundle; it may always cancel it.
+        destination_uid: Whom it is for, if that is a user; it may once it has the bundle.
 
     Raises:
         UnauthorizedError: If it is by anyone else.
@@ -111,7 +111,7 @@ def check_config(
 
 
 def is_subscribed(message: SubMsg, *, now_ms: int) -> bool:
-    """Whether the subscriber wants the topic, if this is the latest he said of it."""
+    """Whether the subscriber wants the topic, if this is the latest that it said."""
     over = message.expires_at is not None and message.expires_at <= now_ms
     return message.action is SubAction.SUBSCRIBE and not over
 

@@ -1,7 +1,7 @@
 """What is sealed within DTN messages: invitations, changes of members, direct messages.
 
 Whoever seals gives the nonce and, where one is needed, the ephemeral private key: fresh
-random bytes each time. A user's X25519 key follows from his Ed25519 identity (R24).
+random bytes each time. A user's X25519 key follows from its Ed25519 identity (R24).
 
 An admin signs a change of members over the concatenation of (R25)
 
@@ -89,7 +89,7 @@ def seal_invite(
 
     Args:
         invitation: What to seal.
-        recipient: His Ed25519 public key.
+        recipient: Its Ed25519 public key.
         ephemeral: 32 random bytes, an X25519 private key for this message alone.
         nonce: 24 random bytes.
 
@@ -152,7 +152,7 @@ def seal_data(plaintext: bytes, recipient: bytes, *, ephemeral: bytes, nonce: by
 
     Args:
         plaintext: What to seal.
-        recipient: His Ed25519 public key.
+        recipient: Its Ed25519 public key.
         ephemeral: 32 random bytes, an X25519 private key for this message alone.
         nonce: 12 random bytes.
 
@@ -231,7 +231,7 @@ def _recipient_key(ephemeral_public: bytes, key: SigningKey, info: bytes) -> byt
 
 
 def _written(message: M) -> bytes:
-    """The map of `message`, read back so that nobody is sent what he must refuse."""
+    """The map of `message`, read back so that nobody is sent what must be refused."""
     raw = put_map(message)
     take_map(type(message), raw)
     return raw

@@ -35,7 +35,7 @@ from wireloom.protocols.myriadmesh.layouts import (
 from wireloom.protocols.myriadmesh.messages import TYPES, Ack, Error, Frame, Sealed
 from wireloom.protocols.myriadmesh.record import hops, priority_rank, summarise
 from wireloom.protocols.myriadmesh.survey import Members, Survey, places, survey
-from wireloom.wire.batch import Array, Frames, NameLists, Rows, completed, with_shared
+from wireloom.wire.batch import Array, Frames, NameLists, Selection, completed, with_shared
 from wireloom.wire.columns import DECODED, MessageColumn, decode_each
 from wireloom.wire.message import Cast
 
@@ -66,16 +66,16 @@ def decode(raws: pa.BinaryArray) -> pa.RecordBatch:
     read = seen.kinds != 0
     odd = np.flatnonzero(~read)
     if not len(odd):
-        return _batch(seen, Rows(read))
+        return _batch(seen, Selection(read))
     theirs = decode_each(COLUMN, codec.decode, summarise, raws.take(pa.array(odd)).to_pylist())
     if len(odd) == len(raws):
         return theirs
     known = theirs.columns[-1].is_valid().to_numpy(zero_copy_only=False)
     read[odd] = known
-    return completed(_batch(seen, Rows(read)), _without_headers(theirs, known), odd)
+    return completed(_batch(seen, Selection(read)), _without_headers(theirs, known), odd)
 
 
-def _batch(seen: Survey, rows: Rows) -> pa.RecordBatch:
+def _batch(seen: Survey, rows: Selection) -> pa.RecordBatch:
     """What the headers of these rows say, and the payloads of all that a layout fits."""
     own = _frame_columns(seen, rows)
     shared = _shared_columns(seen, rows, own)
@@ -97,10 +97,10 @@ def _without_headers(theirs: pa.RecordBatch, known: Array) -> pa.RecordBatch:
         else pa.nulls(len(frames), field.type)
         for field in COLUMN.type
     ]
-    return with_shared(COLUMN, shared, Rows(known).structs(COLUMN.type, own))
+    return with_shared(COLUMN, shared, Selection(known).structs(COLUMN.type, own))
 
 
-def _shared_columns(seen: Survey, rows: Rows, own: dict[str, pa.Array]) -> dict[str, pa.Array]:
+def _shared_columns(seen: Survey, rows: Selection, own: dict[str, pa.Array]) -> dict[str, pa.Array]:
     """The common record, as `summarise` gives it."""
     head = seen.head
     created = head["timestamp"].astype(np.uint64)
@@ -111,7 +111,7 @@ def _shared_columns(seen: Survey, rows: Rows, own: dict[str, pa.Array]) -> dict[
         "source": own["source_node_id"],
         "destination": own["dest_node_id"],
         "cast": rows.names(_CASTS, broadcast.view(np.uint8)),
-        "created_ms": Rows(rows.mask & (created <= _MAX_INT64)).numbers(created, pa.int64()),
+        "created_ms": Selection(rows.mask & (created <= _MAX_INT64)).numbers(created, pa.int64()),
         "priority_rank": rows.numbers(_RANKS.take(head["priority"]), pa.int32()),
         "hops": rows.numbers(_HOPS.take(head["ttl"]), pa.int64()),
         "reply_to": own["payload"].field("original_message_id"),
@@ -119,7 +119,7 @@ def _shared_columns(seen: Survey, rows: Rows, own: dict[str, pa.Array]) -> dict[
     }
 
 
-def _frame_columns(seen: Survey, rows: Rows) -> dict[str, pa.Array]:
+def _frame_columns(seen: Survey, rows: Selection) -> dict[str, pa.Array]:
     """The fields of the frame."""
     head = seen.head
     return {
@@ -139,13 +139,13 @@ def _frame_columns(seen: Survey, rows: Rows) -> dict[str, pa.Array]:
     }
 
 
-def _signature(seen: Survey, rows: Rows) -> pa.Array:
-    signed = Rows(rows.mask & (seen.head["flags"] & SIGNED != 0))
+def _signature(seen: Survey, rows: Selection) -> pa.Array:
+    signed = Selection(rows.mask & (seen.head["flags"] & SIGNED != 0))
     ends = seen.frames.starts + seen.frames.sizes
     return signed.fixed(seen.frames.take(signed.dense(ends) - SIGNATURE_SIZE, _SIGNATURE))
 
 
-def _payload(seen: Survey, rows: Rows) -> pa.StructArray:
+def _payload(seen: Survey, rows: Selection) -> pa.StructArray:
     absent = pa.nulls(rows.count, _PAYLOAD)
     carriers: dict[tuple[int, ...], _Carriers] = {}
     children = []
@@ -171,7 +171,7 @@ class _Carriers:
         self._order = np.argsort(rows, kind="stable") if len(kinds) > 1 else slice(None)
         mask = np.zeros(seen.frames.count, np.bool_)
         mask[rows] = True
-        self._rows = Rows(mask)
+        self._rows = Selection(mask)
 
     def column(self, fields: Mapping[int, Field]) -> pa.Array:
         """The values of the fields of one name."""

@@ -9,6 +9,9 @@ MAGIC: Final = b"MYMS"
 VERSION: Final = 1
 """The only version that is spoken."""
 
+HAS_PROOF: Final = True
+"""Whether a frame carries a proof of its own: a signature."""
+
 
 class Flags(IntFlag):
     """The bits of the flag byte, lowest first."""
@@ -258,7 +261,9 @@ OLD_KEY_LIFETIME_MS: Final = 7 * DAY_MS
 HEARTBEAT_INTERVAL_MS: Final = 60_000
 NODE_TIMEOUT_MS: Final = 300_000
 
-UDP_PORT: Final = 4001
+PORT: Final = 4001
+"""Of UDP."""
+
 MULTICAST_GROUP: Final = "239.255.77.77"
 """Where DISCOVERY goes in a local network."""
 

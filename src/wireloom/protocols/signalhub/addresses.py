@@ -96,12 +96,3 @@ def glob(pattern: str) -> Glob:
         return Glob(first, (), None)
     *middle, last = rest
     return Glob(first, tuple(filter(None, middle)), last)
-
-
-def matches(pattern: str, address: str) -> bool:
-    """Whether `address` matches `pattern`.
-
-    Raises:
-        MalformedError: If the pattern is empty or too long.
-    """
-    return glob(pattern).matches(address)

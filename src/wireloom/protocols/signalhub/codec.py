@@ -20,7 +20,7 @@ from typing import Any, Final, NoReturn, Union
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from wireloom.protocols.signalhub import layout
+from wireloom.protocols.signalhub import spans as places
 from wireloom.protocols.signalhub.constants import HUB_PREFIX, MAX_MESSAGE_SIZE
 from wireloom.protocols.signalhub.envelope import SharedMessage
 from wireloom.protocols.signalhub.messages import (
@@ -43,7 +43,7 @@ from wireloom.wire.fields import MAX_NESTING
 from wireloom.wire.message import Message, Unknown
 from wireloom.wire.wording import worded
 
-spans = layout.spans
+spans = places.spans
 
 
 class _FloatMetError(Exception):
@@ -140,7 +140,7 @@ def decode_msgpack(raw: bytes, *, lenient: bool = False) -> Message:
         WireError: If it is not a Signal Hub message in MessagePack.
     """
     _check_size(raw)
-    if not layout.is_msgpack(raw):
+    if not places.is_msgpack(raw):
         raise MalformedError("not a MessagePack map", offset=0)
     return _unpacked_quickly(raw) or _message(raw, Unpacker(raw).document(), lenient=lenient)
 
@@ -226,9 +226,9 @@ def is_shallow(raw: bytes) -> bool:
 
 def _decode_exactly(raw: bytes, *, lenient: bool) -> Message:
     _check_size(raw)
-    if layout.is_json(raw):
+    if places.is_json(raw):
         return _message(raw, jsontext.load(raw), lenient=lenient)
-    if layout.is_msgpack(raw):
+    if places.is_msgpack(raw):
         return decode_msgpack(raw, lenient=lenient)
     raise MalformedError("neither a JSON object nor a MessagePack map", offset=0)
 
@@ -248,13 +248,13 @@ def _encoded(message: Message, write: Callable[[Message], bytes]) -> bytes:
 def _message(raw: bytes, document: dict[str, Any], *, lenient: bool) -> Message:
     type_ = document.get("type")
     if not isinstance(type_, str):
-        raise MalformedError("type is missing or not text", offset=layout.offset_of(raw, "type"))
+        raise MalformedError("type is missing or not text", offset=places.offset_of(raw, "type"))
     listed = TYPES.get(type_)
     if listed is None and type_.startswith(HUB_PREFIX):
         _converted(raw, document, _Foreign)
         if lenient:
             return Unknown(type=type_, raw=raw)
-        raise UnknownTypeError(f"{type_!r:.60} is not listed", offset=layout.offset_of(raw, "type"))
+        raise UnknownTypeError(f"{type_!r:.60} is not listed", offset=places.offset_of(raw, "type"))
     return _converted(raw, document, listed or Application)
 
 
@@ -276,7 +276,7 @@ def _refusal(raw: bytes, cls: type[Message], text: str) -> WireError:
         return MalformedError(f"{text:.200}", offset=0)
     name = path.removesuffix("`").removeprefix(".")
     what = worded(cls, detail, name)
-    return MalformedError(f"{name:.60}: {what:.200}", offset=layout.offset_of(raw, name))
+    return MalformedError(f"{name:.60}: {what:.200}", offset=places.offset_of(raw, name))
 
 
 def _check_size(raw: bytes) -> None:

@@ -6,6 +6,13 @@ from typing import Final
 PROTOCOL_VERSION: Final = "0.1.0"
 """The version that is spoken here; another one fits if its MAJOR is the same (R28)."""
 
+PORT: Final = 8080
+PATH: Final = "/hub"
+"""Where a hub takes WebSocket connections."""
+
+HAS_PROOF: Final = False
+"""Whether a frame carries a proof of its own: only a token does, which a capture hides."""
+
 HUB_PREFIX: Final = "hub:"
 """What the type of every message to or from the hub itself begins with (R20)."""
 
@@ -94,8 +101,7 @@ MAX_PRIORITY: Final = 2
 """The least urgent of the three priorities; 0 is the most urgent (R15)."""
 
 HEARTBEAT_INTERVAL_MS: Final = 25_000
-HEARTBEAT_ACK_MS: Final = 1_000
-"""Within this time the hub answers a heartbeat."""
+"""Time between two heartbeats of a client."""
 
 DEAD_AFTER_MS: Final = 10_000
 """Without an answer for so long, a client takes its connection for dead."""

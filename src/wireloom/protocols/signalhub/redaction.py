@@ -16,7 +16,7 @@ from hashlib import shake_256
 from typing import Final
 
 from wireloom.protocols.signalhub.constants import MAX_ADDRESS_SIZE
-from wireloom.protocols.signalhub.layout import is_json
+from wireloom.protocols.signalhub.spans import is_json
 
 KEYS: Final = ("authToken", "renewalToken")
 STARS: Final = "***"

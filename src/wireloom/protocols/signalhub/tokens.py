@@ -4,17 +4,18 @@
 base64url({"alg": "HS256" or "EdDSA", …}) . base64url({claims}) . base64url(signature)
 ```
 
-The signature is over the first two parts as they stand. HS256 takes a shared secret, EdDSA
-an Ed25519 key; which keys are tried follows from the algorithm, never the other way round,
-so that a public key cannot pass for a secret.
+The signature is over the first two parts as they stand. PyJWT signs and verifies it, with HS256
+for a shared secret and EdDSA for an Ed25519 key. Each key is tried with its own algorithm alone,
+so that a public key cannot pass for a secret. The form of a token, which is stricter here than in
+the library, and its claims and times are checked in this module: the library reads a clock.
 """
 
-import hmac
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Collection
 from enum import StrEnum
-from typing import Annotated, Any, Final, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -31,6 +32,10 @@ from wireloom.protocols.signalhub.constants import (
 from wireloom.wire import jsontext, keys
 from wireloom.wire.errors import ExpiredError, MalformedError, UnauthenticatedError
 from wireloom.wire.message import Message
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from jwt import PyJWS
 
 _BASE64URL: Final = re.compile(r"\A[A-Za-z0-9_-]*\Z")
 _PARTS: Final = 3
@@ -115,13 +120,35 @@ def verify(
 
 
 def create(claims: Claims, *, key: keys.SigningKey | bytes) -> str:
-    """A token with these claims: EdDSA for a signing key, HS256 for a secret."""
-    algorithm = Algorithm.HS256 if isinstance(key, bytes) else Algorithm.EDDSA
-    header = msgspec.json.encode({"alg": algorithm, "typ": "JWT"})
-    signed = f"{_put_base64(header)}.{_put_base64(msgspec.json.encode(claims))}"
-    raw = signed.encode()
-    signature = _mac(key, raw) if isinstance(key, bytes) else key.sign(raw)
-    return f"{signed}.{_put_base64(signature)}"
+    """A token with these claims: EdDSA for a signing key, HS256 for a secret.
+
+    Raises:
+        ValueError: If it is no secret (`check_secret`).
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+
+    payload = msgspec.json.encode(claims)
+    if isinstance(key, bytes):
+        check_secret(key)
+        return _library().encode(payload, key, Algorithm.HS256)
+    return _library().encode(
+        payload, Ed25519PrivateKey.from_private_bytes(key.seed), Algorithm.EDDSA
+    )
+
+
+def check_secret(secret: bytes) -> None:
+    """Refuses what must not be the secret of HS256.
+
+    Raises:
+        ValueError: If it is shorter than a digest (RFC 7518, 3.2), or is a public key, a
+            certificate or a JSON Web Key, which others may know.
+    """
+    from jwt.exceptions import InvalidKeyError  # noqa: PLC0415
+
+    try:
+        _library().encode(b"", secret, Algorithm.HS256)
+    except InvalidKeyError as error:
+        raise ValueError(str(error)) from None
 
 
 def take_jws(token: str) -> Jws:
@@ -144,8 +171,8 @@ def is_signed(
 ) -> bool:
     """Whether one of the keys that go with the token's algorithm made its signature."""
     if jws.algorithm is Algorithm.HS256:
-        return any(hmac.compare_digest(_mac(one, jws.signed), jws.signature) for one in secrets)
-    return any(keys.verify(one, jws.signed, jws.signature) for one in public_keys)
+        return any(_is_signed_with(jws, one) for one in secrets)
+    return any(_is_signed_with(jws, _public_key(one)) for one in public_keys if keys.is_valid(one))
 
 
 def take_claims(jws: Jws) -> Claims:
@@ -215,14 +242,37 @@ def _take_base64(text: str) -> bytes:
     if not _BASE64URL.search(text) or len(text) % 4 == 1:
         raise UnauthenticatedError("a part of the token is not base64url")
     raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    if _put_base64(raw) != text:
+    if _put_base64(raw).decode() != text:
         raise UnauthenticatedError("a part of the token is not base64url in its only form")
     return raw
 
 
-def _put_base64(raw: bytes) -> str:
-    return urlsafe_b64encode(raw).rstrip(b"=").decode()
+def _put_base64(raw: bytes) -> bytes:
+    return urlsafe_b64encode(raw).rstrip(b"=")
 
 
-def _mac(secret: bytes, signed: bytes) -> bytes:
-    return hmac.digest(secret, signed, "sha256")
+def _is_signed_with(jws: Jws, key: "bytes | Ed25519PublicKey") -> bool:
+    """Whether a key made the signature, with the one algorithm that is meant for such keys."""
+    from jwt.exceptions import PyJWTError  # noqa: PLC0415
+
+    algorithm = Algorithm.HS256 if isinstance(key, bytes) else Algorithm.EDDSA
+    token = b".".join((jws.signed, _put_base64(jws.signature)))
+    try:
+        _library().decode(token, key, [algorithm])
+    except PyJWTError:
+        return False
+    return True
+
+
+def _public_key(raw: bytes) -> "Ed25519PublicKey":
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+
+    return Ed25519PublicKey.from_public_bytes(raw)
+
+
+@cache
+def _library() -> "PyJWS":
+    """PyJWT with the algorithms that are taken. It is imported late: that takes 80 ms."""
+    from jwt import PyJWS  # noqa: PLC0415
+
+    return PyJWS(list(Algorithm), {"verify_signature": True, "enforce_minimum_key_length": True})

@@ -26,7 +26,7 @@ from wireloom.protocols.uep12.constants import (
 )
 from wireloom.protocols.uep12.messages import TYPES
 from wireloom.protocols.uep12.record import summarise
-from wireloom.wire.batch import Array, Frames, Rows, completed, with_shared
+from wireloom.wire.batch import Array, Frames, Selection, completed, with_shared
 from wireloom.wire.columns import MessageColumn, decode_each
 from wireloom.wire.message import Cast
 
@@ -72,9 +72,9 @@ class _Seen(NamedTuple):
     counts: Array
     """How many references or hashes each has."""
 
-    def rows(self, *kinds: int) -> Rows:
+    def rows(self, *kinds: int) -> Selection:
         """The messages of some kinds."""
-        return Rows(np.logical_or.reduce([self.kinds == kind for kind in kinds]))
+        return Selection(np.logical_or.reduce([self.kinds == kind for kind in kinds]))
 
 
 def decode(raws: pa.BinaryArray) -> pa.RecordBatch:
@@ -106,7 +106,7 @@ def _seen(frames: Frames) -> _Seen:
 
 
 def _batch(seen: _Seen, raws: pa.BinaryArray) -> pa.RecordBatch:
-    rows = Rows(seen.kinds != 0)
+    rows = Selection(seen.kinds != 0)
     contents, expires, payload_size = _contents(seen)
     own = {**contents, **_answers_and_pulls(seen)}
     shared = {
@@ -120,12 +120,12 @@ def _batch(seen: _Seen, raws: pa.BinaryArray) -> pa.RecordBatch:
     return with_shared(COLUMN, shared, rows.structs(COLUMN.type, (own[name] for name in _FIELDS)))
 
 
-def _ids(rows: Rows, raws: pa.BinaryArray) -> pa.Array:
+def _ids(rows: Selection, raws: pa.BinaryArray) -> pa.Array:
     """The first bytes of each message's SHA-256 (R9), as `integrity.msg_hash` gives them."""
     encoded = raws.dictionary_encode()
     digests = b"".join([sha256(raw).digest() for raw in encoded.dictionary.to_pylist()])
     hashes = np.frombuffer(digests, f"V{HASH_SIZE}")[:: sha256().digest_size // HASH_SIZE]
-    every = Rows(np.ones(len(hashes), np.bool_))
+    every = Selection(np.ones(len(hashes), np.bool_))
     return rows.names(every.fixed(hashes), encoded.indices)
 
 
@@ -171,13 +171,13 @@ def _answers_and_pulls(seen: _Seen) -> dict[str, pa.Array]:
 
 def _references(frames: Frames, first: Array, counts: Array) -> pa.StructArray:
     at = _items(first, counts, int(_ITEM_SIZE[_CONTENT]))
-    every = Rows(np.ones(len(at), np.bool_))
+    every = Selection(np.ones(len(at), np.bool_))
     diffs = every.numbers(frames.take(at + HASH_SIZE, "<i2"), pa.int64())
     return every.structs(_REFERENCE, (_hashes(frames, at), diffs))
 
 
 def _hashes(frames: Frames, at: Array) -> pa.StringArray:
-    return Rows(np.ones(len(at), np.bool_)).fixed(frames.take(at, f"V{HASH_SIZE}"))
+    return Selection(np.ones(len(at), np.bool_)).fixed(frames.take(at, f"V{HASH_SIZE}"))
 
 
 def _items(first: Array, counts: Array, size: int) -> Array:
@@ -193,5 +193,5 @@ def _millis(frames: Frames, at: Array) -> Array:
     return (frames.take(at - 2, "<u8") >> 16).astype(np.int64)
 
 
-def _numbers(rows: Rows, dense: Array) -> pa.Array:
+def _numbers(rows: Selection, dense: Array) -> pa.Array:
     return rows.numbers(rows.spread(dense), pa.int64())

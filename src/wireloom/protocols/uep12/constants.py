@@ -9,6 +9,12 @@ INDICATOR: Final = 0x79
 VERSION: Final = 5
 """The only version of a CONTENT message that is spoken."""
 
+PORT: Final = 7912
+"""Where frames are said to go in an export; a swarm may use any port."""
+
+HAS_PROOF: Final = True
+"""Whether a frame carries a proof of its own: a proof of work."""
+
 
 class Opcode(IntEnum):
     """What a message is."""

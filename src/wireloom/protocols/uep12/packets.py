@@ -51,6 +51,15 @@ def split(raw: bytes) -> list[bytes]:
     return packets
 
 
+def fragment_count(packet: bytes) -> int:
+    """How many fragments there are of what a UEP-7 fragment is a part of.
+
+    Raises:
+        TruncatedError: If it ends before it says so.
+    """
+    return (Reader(packet, offset=1).u8("seq_no") >> 3 & 7) + 1
+
+
 class Reassembler:
     """Gives back what `split` took apart, from many peers at once."""
 

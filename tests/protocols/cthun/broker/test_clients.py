@@ -1,8 +1,11 @@
 """A connection before and after its association."""
 
-from wireloom.protocols.cthun.broker.clients import Client, State, owner
+import pytest
+
+from wireloom.protocols.cthun.broker.clients import Client, State, Step, owner
 from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import Conclude
+from wireloom.wire.states import StateError
 
 
 def test_a_new_connection_is_nobody_and_gets_nothing() -> None:
@@ -26,3 +29,18 @@ def test_a_share_belongs_to_a_proven_name_or_to_an_address() -> None:
     assert owner(None, "192.0.2.1:80") == owner(None, "192.0.2.1:81") == "network 192.0.2.1"
     assert owner(None, "[2001:db8::1]:80") == owner(None, "[2001:db8::2]:80")
     assert owner("192.0.2.1", "") != owner(None, "192.0.2.1:80")
+
+
+def test_a_connection_never_goes_back() -> None:
+    client = Client(7, None, 5)
+    client.associate("cth://a/agent")
+    with pytest.raises(StateError):
+        client.associate("cth://b/agent")
+    client.ready = True
+    client.advance(Step.CLOSE)
+    assert client.state is State.CLOSING
+    assert not client.ready
+    with pytest.raises(StateError):
+        client.advance(Step.CLOSE)
+    client.advance(Step.LOSE)
+    assert client.state is State.CLOSING

@@ -1,15 +1,17 @@
 """Who is connected, by name and by wildcard."""
 
+from fnmatch import fnmatchcase
 from itertools import product
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wireloom.protocols.cthun.broker.clients import Client, State
 from wireloom.protocols.cthun.broker.inventory import Inventory
 from wireloom.protocols.cthun.constants import CloseCode
-from wireloom.protocols.cthun.uris import matches
-from wireloom.wire.session import Close
+from wireloom.wire.ids import Ids
+from wireloom.wire.session import Close, Turn
 
 COMPONENTS = ("a", "b", "c")
 URIS = [f"cth://{name}/{type_}" for name, type_ in product(COMPONENTS, COMPONENTS)]
@@ -34,7 +36,7 @@ def test_a_query_finds_what_its_patterns_match(
         inventory.remove(inventory.clients[uri])
     here = set(joined) - left
     queries = data.draw(st.lists(st.sampled_from(PATTERNS), max_size=4))
-    found = {uri for uri in here if any(matches(query, uri) for query in queries)}
+    found = {uri for uri in here if any(fnmatchcase(uri, query) for query in queries)}
     assert inventory.connected(queries) == sorted(found)
     named = {query for query in queries if "*" not in query}
     assert inventory.receivers(queries) == sorted(found | named)
@@ -65,7 +67,9 @@ def test_who_is_closed_is_out_at_once() -> None:
     inventory = Inventory()
     client = connected(inventory, URIS[0], line=7)
     client.ready = True
-    assert inventory.close(client, CloseCode.SUPERSEDED, "why") == Close(7, 4000, "why")
+    turn = Turn(Ids("boot"))
+    inventory.close(turn, client, CloseCode.SUPERSEDED, "why")
+    assert turn.commands == [Close(7, 4000, "why")]
     assert client.state is State.CLOSING
     assert not client.ready
     assert inventory.clients == {}
@@ -82,3 +86,24 @@ def test_an_answer_is_remembered_until_somebody_comes_or_goes() -> None:
         inventory.answer([f"cth://*/t{number}"])
         inventory.answer([f"cth://*/t{one}" for one in range(number)])
     assert len(inventory._answers) <= 16
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        ("cth://a/agent", "cth://a/agent", True),
+        ("cth://a/agent", "cth://A/agent", False),
+        ("cth://a/agent", "cth://a/agents", False),
+        ("cth://*/agent", "cth://a/agent", True),
+        ("cth://*/agent", "cth://a/controller", False),
+        ("cth://a/*", "cth://a/agent", True),
+        ("cth://a/*", "cth://b/agent", False),
+        ("cth://*/*", "cth://b/agent", True),
+        ("cth://*/server", "cth:///server", True),
+        ("cth:///server", "cth://b/server", False),
+    ],
+)
+def test_a_wildcard_stands_for_a_whole_component(pattern: str, text: str, expected: bool) -> None:
+    inventory = Inventory()
+    inventory.add(text, Client(1, None, 0))
+    assert inventory.connected([pattern]) == [text] * expected

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from wireloom.protocols.cthun.broker.kept import Held, Marks, Notice, forgotten, found, stored
 from wireloom.protocols.cthun.constants import DONE_KIND, HELD_KIND, NOTICE_KIND, UNREADABLE_KIND
-from wireloom.wire.session import Forget, Store
+from wireloom.wire.session import Command, Forget, Store
 
 A, B, SENDER = "cth://a/agent", "cth://b/agent", "cth://s/controller"
 HELD = Held(
@@ -58,14 +58,20 @@ def test_marks_tell_who_has_got_a_message(case: tuple[int, set[int]]) -> None:
     marks, again = Marks(count), Marks(count)
     for place in done:
         marks.add(place)
-    for command in marks.changed(3):
+    stored_marks: list[Command] = []
+    marks.store(3, stored_marks)
+    for command in stored_marks:
         assert isinstance(command, Store)
         assert len(command.value) <= 64
         assert again.load(int(command.key.partition("-")[2], 16), command.value)
     assert [place for place in range(count) if place in again] == sorted(done)
     assert marks.left == again.left == count - len(done)
-    assert again.forgotten(3) == marks.forgotten(3)
-    assert marks.changed(3) == []
+    ends: list[list[Command]] = [[], []]
+    again.forget(3, ends[0])
+    marks.forget(3, ends[1])
+    assert ends[0] == ends[1]
+    marks.store(3, nothing := list[Command]())
+    assert nothing == []
 
 
 @pytest.mark.parametrize(

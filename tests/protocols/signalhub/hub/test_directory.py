@@ -8,15 +8,15 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
+from wireloom.protocols.signalhub.hub.connections import Actor
 from wireloom.protocols.signalhub.hub.directory import (
     Directory,
-    Record,
-    Shown,
+    Listing,
+    StoredRegistration,
     answered,
     restored,
     size,
 )
-from wireloom.protocols.signalhub.hub.roster import Actor
 from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.wire.session import Forget
 
@@ -25,8 +25,8 @@ def settings(**more: Any) -> HubSettings:
     return HubSettings(**{"secret": b"s" * 16, **more})
 
 
-def record(address: str, **more: Any) -> Record:
-    shown = Shown(
+def record(address: str, **more: Any) -> StoredRegistration:
+    listing = Listing(
         actor_address=address,
         capabilities=more.pop("capabilities", ("x",)),
         metadata=Raw(more.pop("metadata", b"{}")),
@@ -36,7 +36,7 @@ def record(address: str, **more: Any) -> Record:
         version=1,
     )
     base = {"owner": "@(o)", "ttl_ms": 100, "token": f"token of {address}", "on_heartbeat": False}
-    return Record(shown=shown, **{**base, **more})
+    return StoredRegistration(listing=listing, **{**base, **more})
 
 
 def filled(*addresses: str) -> Directory:
@@ -81,10 +81,10 @@ def test_a_renewal_counts_only_with_a_new_token() -> None:
     registration = directory.find("@(a)", 0)
     assert registration is not None
     directory.renew(registration, 50)
-    assert (registration.expires_ms, registration.record.shown.version) == (150, 1)
+    assert (registration.expires_ms, registration.record.listing.version) == (150, 1)
     assert directory.find_token("token of @(a)", 140) is registration
     directory.renew(registration, 60, "next")
-    assert (registration.expires_ms, registration.record.shown.version) == (160, 2)
+    assert (registration.expires_ms, registration.record.listing.version) == (160, 2)
     assert directory.find_token("token of @(a)", 0) is None
     assert directory.find_token("next", 0) is registration
 
@@ -125,7 +125,7 @@ def test_a_registration_comes_back_from_the_store_as_it_was() -> None:
 
 
 def test_the_size_of_a_registration_is_that_of_its_json() -> None:
-    assert size(record("@(a)").shown) == len(
+    assert size(record("@(a)").listing) == len(
         b'{"actorAddress":"@(a)","capabilities":["x"],"metadata":{},"connectionId":"conn-1",'
         b'"registeredAt":0,"expiresAt":100,"version":1}'
     )
@@ -164,7 +164,7 @@ def test_a_restored_registration_does_not_hold_all_bytes_that_it_came_in() -> No
     stored = Directory(settings()).put(Actor("@(o)"), record("@(a)")).store()
     found = restored(stored.value)
     assert found is not None
-    assert getsizeof(bytes(found.shown.metadata)) < 64
+    assert getsizeof(bytes(found.listing.metadata)) < 64
 
 
 def test_answers_show_the_same_in_both_encodings() -> None:

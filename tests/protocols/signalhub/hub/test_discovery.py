@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from protocols.signalhub.transcript import HUB, Client, Transcript, note
-from wireloom.protocols.signalhub.hub.settings import Rate
 from wireloom.protocols.signalhub.tokens import Claims, create
+from wireloom.wire.rates import Rate
 
 ADA, BOB, CYD = "@(a/ada)", "@(b/bob)", "@(c/cyd)"
 
@@ -196,9 +196,9 @@ def test_nobody_unregisters_another() -> None:
 
 
 def test_with_authentication_only_the_own_address_and_those_below_it_are_registered() -> None:
-    hub = Transcript(auth=True, token_secrets=(b"s",))
+    hub = Transcript(auth=True, token_secrets=(b"s" * 32,))
     claims = Claims(sub="u", actor_id="a/ada", iss="signal-hub", iat=hub.now_ms // 1000)
-    ada = hub.client(ADA, authToken=create(claims, key=b"s"))
+    ada = hub.client(ADA, authToken=create(claims, key=b"s" * 32))
     ada.registers()
     ada.registers("@(a/ada/window-1)")
     for address in (BOB, "@(a/adam)", "@(a/ada/)x)"[:-2] + "/"):

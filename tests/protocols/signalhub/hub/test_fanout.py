@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from protocols.signalhub.transcript import HUB, Client, Transcript, note
-from wireloom.protocols.signalhub.hub.settings import Rate
+from wireloom.wire.rates import Rate
 
 ADA, BOB, CYD = "@(a/ada)", "@(b/bob)", "@(c/cyd)"
 

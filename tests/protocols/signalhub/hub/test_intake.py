@@ -13,10 +13,10 @@ from support.cases import vectors
 from support.damage import flips
 from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.envelope import SharedMessage
-from wireloom.protocols.signalhub.hub import dialects
-from wireloom.protocols.signalhub.hub.directory import Directory, Record, Shown
+from wireloom.protocols.signalhub.hub.connections import Actor
+from wireloom.protocols.signalhub.hub.directory import Directory, Listing, StoredRegistration
+from wireloom.protocols.signalhub.hub.encodings import wire_text
 from wireloom.protocols.signalhub.hub.intake import Intake, KnownPublish, KnownSend
-from wireloom.protocols.signalhub.hub.roster import Actor
 from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.protocols.signalhub.hub.topics import Topics
 from wireloom.protocols.signalhub.messages import Publish, Send
@@ -30,7 +30,7 @@ ID = "0a1b2c3d-0000-4000-8000-000000000001"
 
 def intake(target: str = BOB, topic: str = TOPIC, hub: str = HUB) -> Intake:
     directory, topics, bob = Directory(SETTINGS), Topics(9), Actor(target)
-    shown = Shown(
+    listing = Listing(
         actor_address=target,
         capabilities=(),
         metadata=msgspec.Raw(b"{}"),
@@ -39,7 +39,10 @@ def intake(target: str = BOB, topic: str = TOPIC, hub: str = HUB) -> Intake:
         expires_at=1,
         version=1,
     )
-    directory.put(bob, Record(owner=target, shown=shown, ttl_ms=1, token="t", on_heartbeat=False))
+    directory.put(
+        bob,
+        StoredRegistration(owner=target, listing=listing, ttl_ms=1, token="t", on_heartbeat=False),
+    )
     topics.add(bob, topic, "", durable=False)
     return Intake(hub, directory, topics)
 
@@ -51,10 +54,10 @@ def agrees(raw: bytes, sender: str = ADA, reading: Intake | None = None) -> Mess
         expected = codec.decode(raw)
     except WireError as error:
         with pytest.raises(type(error)) as refused:
-            reading.take(raw, {sender: dialects.written(sender)})
+            reading.take(raw, {sender: wire_text(sender)})
         assert refused.value.reason is error.reason
         return None
-    taken = reading.take(raw, {sender: dialects.written(sender)})
+    taken = reading.take(raw, {sender: wire_text(sender)})
     assert isinstance(taken, type(expected))
     assert msgspec.to_builtins(taken) == msgspec.to_builtins(expected)
     return taken
@@ -174,5 +177,5 @@ def test_it_agrees_with_the_codec_on_good_and_on_damaged_bytes(
 
 def test_the_fast_way_knows_the_address_that_the_hub_was_given() -> None:
     raw = msgspec.json.encode(send(to="@(east/hub)"))
-    assert isinstance(intake(hub="@(east/hub)").take(raw, {ADA: dialects.written(ADA)}), KnownSend)
-    assert not isinstance(intake().take(raw, {ADA: dialects.written(ADA)}), KnownSend)
+    assert isinstance(intake(hub="@(east/hub)").take(raw, {ADA: wire_text(ADA)}), KnownSend)
+    assert not isinstance(intake().take(raw, {ADA: wire_text(ADA)}), KnownSend)

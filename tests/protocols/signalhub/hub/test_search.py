@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.signalhub.transcript import Client, Transcript
-from wireloom.protocols.signalhub.addresses import Glob, matches
+from wireloom.protocols.signalhub.addresses import Glob, glob
 from wireloom.protocols.signalhub.constants import SEARCH_STEPS
 
 ADDRESSES = st.text("ab/-", min_size=1, max_size=6).map(lambda path: f"@({path})")
@@ -36,7 +36,7 @@ def found(client: Client, pattern: str, **more: Any) -> list[str]:
 def test_a_search_finds_what_matches_in_order(addresses: set[str], pattern: str) -> None:
     client = stocked(Transcript(silence_ms=10**9), addresses)
     assert found(client, pattern[:256]) == sorted(
-        one for one in addresses if matches(pattern[:256], one)
+        one for one in addresses if glob(pattern[:256]).matches(one)
     )
 
 

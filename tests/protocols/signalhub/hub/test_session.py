@@ -14,10 +14,11 @@ from support.commands import commands_after
 from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.hub.intake import Intake
 from wireloom.protocols.signalhub.hub.session import HubSession
-from wireloom.protocols.signalhub.hub.settings import HubSettings, Rate
+from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.protocols.signalhub.messages import TYPES
 from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.rates import Rate
 from wireloom.wire.session import (
     Admit,
     Closed,

@@ -1,7 +1,7 @@
 """Subscriptions by themselves."""
 
-from wireloom.protocols.signalhub.hub.dialects import JSON, PACKED, Dialect
-from wireloom.protocols.signalhub.hub.roster import Actor, Connection
+from wireloom.protocols.signalhub.hub.connections import Actor, Client, Input
+from wireloom.protocols.signalhub.hub.encodings import JSON, PACKED, Encoding
 from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.protocols.signalhub.hub.topics import Topics, forget, restored, store, subscription_id
 from wireloom.wire.session import Opened
@@ -27,12 +27,12 @@ def test_subscribers_are_counted_once() -> None:
     assert not topics.subscribers("u")
 
 
-def connected(address: str, line: int, dialect: Dialect = JSON) -> Actor:
+def connected(address: str, line: int, encoding: Encoding = JSON) -> Actor:
     actor = Actor(address)
-    connection = Connection(Opened(line, "peer"), SETTINGS, f"line-{line}", 0)
-    connection.speak(dialect)
-    connection.identify(actor)
-    actor.connection = connection
+    client = Client(Opened(line, "peer"), SETTINGS, f"line-{line}", 0)
+    client.speak(encoding)
+    client.identify(actor)
+    actor.client = client
     return actor
 
 
@@ -41,8 +41,8 @@ def test_an_audience_is_who_can_take_a_message_by_encoding() -> None:
     ann, bob, cat = connected("@(a)", 1), connected("@(b)", 2, PACKED), connected("@(c)", 3)
     for actor in (ann, bob, cat, Actor("@(away)")):
         topics.add(actor, "t", "me", durable=True)
-    assert cat.connection is not None
-    cat.connection.paused = True
+    assert cat.client is not None
+    cat.client.advance(Input.SEND_PAUSE)
     packed, text = topics.audiences("t")
     assert text == ([1], [b'"@(a)"'])
     assert packed == ([2], [b"\xa4@(b)"])
@@ -56,13 +56,13 @@ def test_an_audience_is_the_same_object_until_something_changes() -> None:
     assert topics.audiences("t")[1].lines is first
     topics.add(bob, "t", "me", durable=False)
     assert topics.audiences("t")[1].lines == [1, 2]
-    assert bob.connection is not None
-    bob.connection.paused = True
+    assert bob.client is not None
+    bob.client.advance(Input.SEND_PAUSE)
     topics.refresh(bob)
     assert topics.audiences("t")[1].lines == [1]
-    bob.connection.paused = False
+    bob.client.advance(Input.SEND_RESUME)
     topics.refresh(bob)
-    ann.connection = None
+    ann.client = None
     topics.refresh(ann)
     assert topics.audiences("t")[1].lines == [2]
     topics.leave(bob)

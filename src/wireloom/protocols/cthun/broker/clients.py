@@ -1,10 +1,12 @@
 """The broker's view of one connection."""
 
 from enum import Enum, auto
+from typing import Final
 
 from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import Conclude, Line
 from wireloom.wire.shares import network
+from wireloom.wire.states import advance
 
 
 class State(Enum):
@@ -15,7 +17,32 @@ class State(Enum):
 
     ASSOCIATED = auto()
     CLOSING = auto()
-    """The broker has ended it: nothing it still says counts."""
+    """The broker has ended it, or it is gone: nothing that it still says counts."""
+
+
+class Step(Enum):
+    """What leads a connection from one state to another."""
+
+    ASSOCIATE = auto()
+    """The broker takes it for the client that it says it is."""
+
+    CLOSE = auto()
+    """The broker ends it."""
+
+    LOSE = auto()
+    """It went away."""
+
+
+TRANSITIONS: Final = {
+    State.OPEN: {
+        Step.ASSOCIATE: State.ASSOCIATED,
+        Step.CLOSE: State.CLOSING,
+        Step.LOSE: State.CLOSING,
+    },
+    State.ASSOCIATED: {Step.CLOSE: State.CLOSING, Step.LOSE: State.CLOSING},
+    State.CLOSING: {Step.LOSE: State.CLOSING},
+}
+"""A pair that is not here is a fault of the broker's own."""
 
 
 def owner(identity: str | None, peer: str) -> str:
@@ -81,8 +108,13 @@ class Client:
         self.early_count = 0
         """Frames that it sent before its association."""
 
+    def advance(self, step: Step) -> None:
+        """Takes a step."""
+        self.state = advance(TRANSITIONS, self.state, step)
+        self.ready = self.ready and self.state is State.ASSOCIATED
+
     def associate(self, uri: str) -> None:
         """Makes it known as `uri`."""
-        self.state = State.ASSOCIATED
+        self.advance(Step.ASSOCIATE)
         self.uri = uri
         self.forwarded = Conclude(Outcome.FORWARDED, None, uri)

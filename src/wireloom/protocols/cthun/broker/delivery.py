@@ -5,7 +5,7 @@ held, on disk, until they come, read again, or it expires (see `redelivery`). A 
 messages in the order in which the broker took them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec import UNSET
@@ -14,11 +14,10 @@ from wireloom.protocols.cthun.broker.clients import Client
 from wireloom.protocols.cthun.broker.intake import NOTED_SIZE, Taken
 from wireloom.protocols.cthun.broker.inventory import Inventory
 from wireloom.protocols.cthun.broker.kept import Held
-from wireloom.protocols.cthun.broker.notes import Notes
 from wireloom.protocols.cthun.broker.redelivery import Redelivery
 from wireloom.protocols.cthun.broker.replies import Replies
-from wireloom.protocols.cthun.broker.seen import Seen
 from wireloom.protocols.cthun.broker.settings import BrokerSettings
+from wireloom.protocols.cthun.broker.stamps import Stamps
 from wireloom.protocols.cthun.constants import BROKER_URI, Complaint
 from wireloom.protocols.cthun.messages import (
     BROKER_TYPES,
@@ -28,7 +27,8 @@ from wireloom.protocols.cthun.messages import (
     TtlExpired,
 )
 from wireloom.wire.outcome import Outcome, Reason
-from wireloom.wire.session import Command, Conclude, Send, Spread, Store
+from wireloom.wire.seen import Seen
+from wireloom.wire.session import Conclude, Send, Spread, Store, Turn
 
 _FORWARDED: Final = Outcome.FORWARDED
 _TEXT: Final = False
@@ -48,16 +48,16 @@ class Delivery:
         self._inventory = inventory
         self._clients = inventory.clients
         self._replies = replies
-        self._notes = Notes(settings.uri)
-        self._seen = Seen(settings.seen_count)
-        self.later = Redelivery(settings, inventory, replies, self._notes)
+        self._stamps = Stamps(settings.uri)
+        self._seen = Seen[str, str | None](2 * settings.seen_count)
+        self.later = Redelivery(settings, inventory, replies, self._stamps)
         """What waits."""
         self._own_uris = {BROKER_URI, settings.uri}
 
-    def take(self, sender: Client, taken: Taken, raw: bytes, now_ms: int) -> Sequence[Command]:
+    def take(self, turn: Turn, sender: Client, taken: Taken, raw: bytes) -> Conclude:
         """Takes an application's message from a client that is proven to be its sender."""
         envelope, expires_ms, _ = taken
-        targets = envelope.targets
+        targets, now_ms = envelope.targets, turn.now_ms
         receiver = self._clients.get(targets[0]) if len(targets) == 1 else None
         if (
             receiver is not None
@@ -68,47 +68,47 @@ class Delivery:
             and self._seen.add(envelope.id, sender.uri)
         ):
             receiver.active_ms = now_ms
-            frame = raw + self._notes.at(now_ms)[0]
-            return sender.forwarded, Send(receiver.line, frame, _TEXT, _FORWARDED)
-        if self._seen.knows(envelope.id, envelope.sender):
-            return (Conclude(Outcome.DUPLICATE, None, envelope.sender),)
+            frame = raw + self._stamps.at(now_ms)[0]
+            turn.commands.append(Send(receiver.line, frame, _TEXT, _FORWARDED))
+            return sender.forwarded
+        if self._seen.has(envelope.id, envelope.sender):
+            return Conclude(Outcome.DUPLICATE, None, envelope.sender)
         if expires_ms <= now_ms:
-            return self.expired_on_arrival(sender, envelope, now_ms)
-        return self._spread(sender, taken, raw, now_ms)
+            return self.expired_on_arrival(turn, sender, envelope)
+        return self._spread(turn, sender, taken, raw)
 
     def refuse(
-        self, sender: Client, envelope: Envelope, complaint: str, reason: Reason, now_ms: int
-    ) -> list[Command]:
+        self, turn: Turn, sender: Client, envelope: Envelope, complaint: str, reason: Reason
+    ) -> Conclude:
         """Refuses a message and says so to whoever sent it.
 
         An id under which the broker has taken a message is not named: a copy of it that somebody
         else sends shall not make the broker speak against it (R45).
         """
-        taken = self._seen.knows(envelope.id, envelope.sender)
+        taken = self._seen.has(envelope.id, envelope.sender)
         error = ErrorMessage(id=UNSET if taken else envelope.id, description=str(complaint))
-        concluded = Conclude(Outcome.REJECTED, reason, sender.uri, listed(envelope))
-        return [concluded, *self._replies.tell(sender, error, now_ms)]
+        self._replies.tell(turn, sender, error)
+        return Conclude(Outcome.REJECTED, reason, sender.uri, listed(envelope))
 
-    def expired_on_arrival(self, sender: Client, envelope: Envelope, now_ms: int) -> list[Command]:
+    def expired_on_arrival(self, turn: Turn, sender: Client, envelope: Envelope) -> Conclude:
         """Tells a sender that its message came too late."""
-        concluded = Conclude(Outcome.EXPIRED, None, sender.uri, listed(envelope))
-        return [concluded, *self._replies.tell(sender, TtlExpired(id=envelope.id), now_ms)]
+        self._replies.tell(turn, sender, TtlExpired(id=envelope.id))
+        return Conclude(Outcome.EXPIRED, None, sender.uri, listed(envelope))
 
-    def restore(self, records: list[Store], now_ms: int) -> list[Command]:
+    def restore(self, turn: Turn, records: Iterable[Store]) -> None:
         """Takes up what an earlier life held."""
-        commands = self.later.restore(records, now_ms)
+        self.later.restore(turn, records)
         for held in self.later.holding.messages():
             self._seen.add(held.id, held.sender)
-        return commands
 
-    def _spread(self, sender: Client, taken: Taken, raw: bytes, now_ms: int) -> list[Command]:
+    def _spread(self, turn: Turn, sender: Client, taken: Taken, raw: bytes) -> Conclude:
         """Takes a message to any number of receivers, of whom some may be away."""
-        envelope = taken[0]
+        envelope, now_ms = taken[0], turn.now_ms
         refusal = self._refusal(sender, envelope, now_ms)
         if refusal is not None:
-            return self.refuse(sender, envelope, *refusal, now_ms)
+            return self.refuse(turn, sender, envelope, *refusal)
         uris = self._inventory.receivers(envelope.targets)
-        frame = raw + self._notes.at(now_ms).forwarded if len(raw) <= NOTED_SIZE else raw
+        frame = raw + self._stamps.at(now_ms).forwarded if len(raw) <= NOTED_SIZE else raw
         here = self.later.reached(uris, len(frame), now_ms)
         held = None
         if len(here) < len(uris):
@@ -116,16 +116,16 @@ class Delivery:
             owed = [uri for uri in uris if uri not in reached]
             held = self._waiting(sender, taken, owed, raw, now_ms)
         if held and not self.later.holding.covers(held):
-            full = Complaint.QUEUE_FULL, Reason.QUEUE_FULL
-            return self.refuse(sender, envelope, *full, now_ms)
+            return self.refuse(turn, sender, envelope, Complaint.QUEUE_FULL, Reason.QUEUE_FULL)
         self._seen.add(envelope.id, sender.uri)
-        outcome = Outcome.QUEUED if held else Outcome.FORWARDED if here else Outcome.ACCEPTED
-        commands = self.later.hold(held, now_ms) if held else []
-        commands.append(Conclude(outcome, None, envelope.sender))
+        if held:
+            self.later.hold(turn, held)
         if envelope.destination_report is True:
             report = DestinationReport(id=envelope.id, targets=tuple(uris))
-            commands += self._replies.tell(sender, report, now_ms)
-        return commands + self._send(here, frame, now_ms)
+            self._replies.tell(turn, sender, report)
+        self._send(turn, here, frame)
+        outcome = Outcome.QUEUED if held else Outcome.FORWARDED if here else Outcome.ACCEPTED
+        return Conclude(outcome, None, envelope.sender)
 
     def _refusal(
         self, sender: Client, envelope: Envelope, now_ms: int
@@ -154,18 +154,19 @@ class Delivery:
             expires_ms=min(expires_ms, now_ms + self._settings.max_lifetime_ms),  # R47
             owed=owed,
             noted=is_noted,
-            raw=raw + self._notes.at(now_ms).held if is_noted else raw,
+            raw=raw + self._stamps.at(now_ms).held if is_noted else raw,
             owner=sender.owner,
         )
 
-    def _send(self, clients: list[Client], frame: bytes, now_ms: int) -> list[Command]:
-        """One frame to many."""
+    def _send(self, turn: Turn, clients: list[Client], frame: bytes) -> None:
+        """Sends one frame to many."""
         lines = []
         for client in clients:
-            client.active_ms = now_ms
+            client.active_ms = turn.now_ms
             if client.ready:  # a sender that does not read may have been cut by its own report
                 lines.append(client.line)
-        return [Spread(lines, [frame] * len(lines), _TEXT, _FORWARDED)] if lines else []
+        if lines:
+            turn.commands.append(Spread(lines, [frame] * len(lines), _TEXT, _FORWARDED))
 
 
 def listed(envelope: Envelope) -> str | None:

@@ -7,17 +7,14 @@ never (R37).
 """
 
 from collections.abc import Iterable, Iterator
-from heapq import heapify, heappop, heappush
 from itertools import islice
 from typing import Final
 
 from wireloom.protocols.cthun.broker.kept import Held, Marks, Notice, forgotten, found, stored
 from wireloom.protocols.cthun.broker.settings import BrokerSettings
+from wireloom.wire.deadlines import Deadlines
 from wireloom.wire.session import Command, Store
 from wireloom.wire.shares import Shares
-
-_HEAP_SLACK: Final = 1_024
-"""Stale entries that the order of expiry may have before it is cleared of them."""
 
 _DONE: Final = Marks(0)
 """Of a notice, which nobody is owed to."""
@@ -38,7 +35,7 @@ class Holding:
         self._queues: dict[str, dict[int, int]] = {}
         """What waits for a client: numbers, and the client's place among the receivers."""
         self._notices: dict[str, dict[int, Notice]] = {}
-        self._order: list[tuple[int, int]] = []
+        self._expiries = Deadlines(self._waiting)
         self._shares = Shares(settings.held_count, settings.held_size)
         self.unreadable_count = 0
         """Records that were set aside because they cannot be read."""
@@ -60,9 +57,7 @@ class Holding:
     @property
     def next_expiry_ms(self) -> int | None:
         """When the next message or notice expires."""
-        while self._order and self._order[0][1] not in self._waiting:
-            heappop(self._order)
-        return self._order[0][0] if self._order else None
+        return self._expiries.next_ms
 
     def owes(self, uri: str) -> bool:
         """Whether a message waits for this client."""
@@ -95,13 +90,14 @@ class Holding:
         self._unqueue(uri, number)
         self._shares.remove(held.owner, 1, 0 if marks.left else held.weight)
 
-    def settle(self, numbers: Iterable[int]) -> list[Command]:
+    def settle(self, numbers: Iterable[int], commands: list[Command]) -> None:
         """Stores who has got these messages, and forgets those that everybody has."""
-        commands: list[Command] = []
         for number in numbers:
             marks = self._marks[number]
-            commands += marks.changed(number) if marks.left else self._forget(number)
-        return commands
+            if marks.left:
+                marks.store(number, commands)
+            else:
+                self._forget(number, commands)
 
     def expired(self, count: int, now_ms: int) -> Iterator[tuple[int, Held | Notice]]:
         """Messages and notices whose time is over, with their numbers.
@@ -111,15 +107,13 @@ class Holding:
                 the last one it may be more.
             now_ms: The time.
         """
-        while count > 0:
-            due_ms = self.next_expiry_ms
-            if due_ms is None or due_ms > now_ms:
-                return
-            _, number = heappop(self._order)
+        for number in self._expiries.due(now_ms):
             count -= max(1, self._marks[number].left)
             yield number, self._waiting[number]
+            if count <= 0:
+                return
 
-    def drop(self, number: int) -> list[Command]:
+    def drop(self, number: int, commands: list[Command]) -> None:
         """Gives up what expired or was told."""
         dropped, marks = self._waiting[number], self._marks[number]
         if isinstance(dropped, Notice):
@@ -132,7 +126,7 @@ class Holding:
             self._shares.remove(dropped.owner, marks.left, dropped.weight)
             for uri in self.waiting_for(number):
                 self._unqueue(uri, number)
-        return self._forget(number)
+        self._forget(number, commands)
 
     def waiting_for(self, number: int) -> list[str]:
         """The clients that have not got a message."""
@@ -155,16 +149,17 @@ class Holding:
         notices = self._notices.get(sender, {}).items()
         return list(islice(notices, self._settings.burst_count))
 
-    def restore(self, records: Iterable[Store]) -> list[Command]:
+    def restore(self, records: Iterable[Store], commands: list[Command]) -> None:
         """Takes up what an earlier life stored; the commands set aside what cannot be read."""
-        waiting, commands, self.unreadable_count = found(records)
+        waiting, aside, self.unreadable_count = found(records)
+        commands += aside
         for number, one, marks in waiting:
             if isinstance(one, Held) and not marks.left:
-                commands += [forgotten(number, one), *marks.forgotten(number)]
+                commands.append(forgotten(number, one))
+                marks.forget(number, commands)
             else:
                 self._number = number - 1
                 self._add(one, marks)
-        return commands
 
     def targets(self) -> list[str]:
         """The clients whom messages wait for."""
@@ -184,10 +179,8 @@ class Holding:
         self._number += 1
         number = self._number
         self._waiting[number], self._marks[number] = waiting, marks
-        heappush(self._order, (waiting.expires_ms, number))
-        if len(self._order) > 2 * len(self._waiting) + _HEAP_SLACK:
-            self._order = [entry for entry in self._order if entry[1] in self._waiting]
-            heapify(self._order)
+        self._expiries.add(number, waiting.expires_ms)
+        self._expiries.tidy(len(self._waiting))
         if isinstance(waiting, Notice):
             self._notices.setdefault(waiting.sender, {})[number] = waiting
             self._shares.add(waiting.owner, 1, waiting.weight)
@@ -198,9 +191,10 @@ class Holding:
             self._shares.add(waiting.owner, marks.left, waiting.weight)
         return number
 
-    def _forget(self, number: int) -> list[Command]:
+    def _forget(self, number: int, commands: list[Command]) -> None:
         gone, marks = self._waiting.pop(number), self._marks.pop(number)
-        return [forgotten(number, gone), *marks.forgotten(number)]
+        commands.append(forgotten(number, gone))
+        marks.forget(number, commands)
 
     def _unqueue(self, uri: str, number: int) -> None:
         queue = self._queues[uri]

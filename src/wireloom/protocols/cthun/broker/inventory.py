@@ -7,10 +7,10 @@ without looking at others.
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from wireloom.protocols.cthun.broker.clients import Client, State
+from wireloom.protocols.cthun.broker.clients import Client, Step
 from wireloom.protocols.cthun.constants import WILDCARD, CloseCode
 from wireloom.protocols.cthun.uris import Uri, split
-from wireloom.wire.session import Close
+from wireloom.wire.session import Close, Turn
 
 _Index = dict[str, dict[str, Client]]
 _NONE: Final[dict[str, Client]] = {}
@@ -47,12 +47,11 @@ class Inventory:
         _drop(self._by_name, name, uri)
         _drop(self._by_type, type_, uri)
 
-    def close(self, client: Client, code: CloseCode, reason: str) -> Close:
-        """Takes a client out for good; the command ends its connection."""
+    def close(self, turn: Turn, client: Client, code: CloseCode, reason: str) -> None:
+        """Takes a client out for good and ends its connection."""
         self.remove(client)
-        client.state = State.CLOSING
-        client.ready = False
-        return Close(client.line, code.value, reason)
+        client.advance(Step.CLOSE)
+        turn.commands.append(Close(client.line, code.value, reason))
 
     def answer(self, queries: Iterable[str]) -> Sequence[str]:
         """What `connected` gives, found out once as long as nobody comes or goes."""

@@ -124,20 +124,19 @@ class Marks:
         self.left -= done.bit_count()
         return True
 
-    def changed(self, number: int) -> list[Command]:
-        """Stores what was noted since this was last asked for."""
-        changed: list[Command] = []
+    def store(self, number: int, commands: list[Command]) -> None:
+        """Stores what was noted since this was last called."""
         for block in _places(self._touched):
             start = block * _BLOCK_SIZE
             bits = bytes(self._bits[start : start + _BLOCK_SIZE])
-            changed.append(Store(DONE_KIND, _mark_key(number, block), bits))
+            commands.append(Store(DONE_KIND, _mark_key(number, block), bits))
         self._stored |= self._touched
         self._touched = 0
-        return changed
 
-    def forgotten(self, number: int) -> list[Command]:
+    def forget(self, number: int, commands: list[Command]) -> None:
         """Forgets all that was stored."""
-        return [Forget(DONE_KIND, _mark_key(number, block)) for block in _places(self._stored)]
+        keys = [_mark_key(number, block) for block in _places(self._stored)]
+        commands += [Forget(DONE_KIND, key) for key in keys]
 
 
 class Found(NamedTuple):

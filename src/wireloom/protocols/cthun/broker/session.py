@@ -8,7 +8,7 @@ requests itself. All else is in `delivery`.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from wireloom.protocols.cthun.broker.clients import Client, State
+from wireloom.protocols.cthun.broker.clients import Client, State, Step
 from wireloom.protocols.cthun.broker.delivery import Delivery
 from wireloom.protocols.cthun.broker.intake import BoundError, Intake, Taken, too_large
 from wireloom.protocols.cthun.broker.inventory import Inventory
@@ -34,7 +34,6 @@ from wireloom.wire.session import (
     Admit,
     Alive,
     Closed,
-    Command,
     Conclude,
     Congested,
     Event,
@@ -42,7 +41,6 @@ from wireloom.wire.session import (
     FrameRefused,
     Line,
     Opened,
-    Requested,
     Stopping,
     Store,
     TimerFired,
@@ -71,24 +69,22 @@ class BrokerSession:
         self._lines: dict[Line, Client] = {}
         self._inventory = Inventory()
         self._intake = Intake(self._inventory.clients, settings)
-        self._replies = Replies(settings, ids, self._inventory)
+        self._replies = Replies(settings, self._inventory)
         self._delivery = Delivery(settings, self._inventory, self._replies)
         self._later = self._delivery.later
         self.slow: Mapping[str, int] = self._replies.slow
         """How often a client was cut because it did not read, by its URI."""
         self._own_uris = {BROKER_URI, settings.uri}
         self._stopping = False
-        self._handlers: dict[type[Event], Callable[[Any, int], Sequence[Command]]] = {
+        self._handlers: dict[type[Event], Callable[[Turn, Any], None]] = {
             Opened: self._on_opened,
-            FrameRefused: self._on_refused,
             Alive: self._on_alive,
             Congested: self._on_congested,
             Closed: self._on_closed,
             TimerFired: self._on_timer,
-            Requested: self._on_requested,
             Stopping: self._on_stopping,
         }
-        self._answers: dict[str, Callable[[Client, Taken, int], Sequence[Command]]] = {
+        self._answers: dict[str, Callable[[Turn, Client, Taken], Conclude]] = {
             _REQUEST: self._associate,
             MessageType.INVENTORY_REQUEST.value: self._tell_inventory,
         }
@@ -105,121 +101,124 @@ class BrokerSession:
 
     def restore(self, records: Iterable[Store], turn: Turn) -> None:
         """Takes up what an earlier life held; called once, before any event."""
-        turn.commands += self._delivery.restore(list(records), turn.now_ms)
+        self._delivery.restore(turn, records)
 
     def handle(self, event: Event, turn: Turn) -> None:
-        """Appends what is to be done about an event."""
-        if type(event) is FrameReceived:
-            commands = self._on_frame(event, turn.now_ms)
-        else:
-            commands = self._handlers[type(event)](event, turn.now_ms)
-        turn.commands += [one for one in commands if type(one) is not Conclude]
-        turn.commands += [one for one in commands if type(one) is Conclude]
+        """Appends what is to be done about an event.
 
-    def _on_frame(self, event: FrameReceived, now_ms: int) -> Sequence[Command]:
+        A broker dials nobody, and nothing on its own side asks it for anything: it does nothing
+        about events that speak of that.
+        """
+        if type(event) is FrameReceived:
+            turn.commands.append(self._on_frame(turn, event))
+        elif type(event) is FrameRefused:
+            turn.commands.append(self._on_refused(turn, event))
+        else:
+            handler = self._handlers.get(type(event))
+            if handler is not None:
+                handler(turn, event)
+
+    def _on_frame(self, turn: Turn, event: FrameReceived) -> Conclude:
         raw = event.raw
         client = self._lines.get(event.line)
         if client is None:
-            return (Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED),)
+            return Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED)
         if client.state is not _ASSOCIATED:
-            refusal = self._early_refusal(client, len(raw), now_ms)
+            refusal = self._early_refusal(turn, client, len(raw))
             if refusal is not None:
                 return refusal
-        client.active_ms = now_ms
+        client.active_ms = turn.now_ms
         try:
             if event.text:
                 raise MalformedError("a message is binary")  # R40
             taken = self._intake.take(raw, client.uri)
         except WireError as error:
-            return self._unread(client, error, now_ms)
+            return self._unread(turn, client, error)
         if taken[2] is None:
-            return self._delivery.take(client, taken, raw, now_ms)
-        return self._take_unusual(client, taken, raw, now_ms)
+            return self._delivery.take(turn, client, taken, raw)
+        return self._take_unusual(turn, client, taken, raw)
 
-    def _early_refusal(self, client: Client, size: int, now_ms: int) -> Sequence[Command] | None:
+    def _early_refusal(self, turn: Turn, client: Client, size: int) -> Conclude | None:
         """Why a connection that is not associated is not heard: little is, nothing large (R51)."""
         if client.state is _CLOSING:
-            return (Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED, client.uri),)
+            return Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED, client.uri)
         client.early_count += 1
         if client.early_count > self._settings.early_count:
             code = CloseCode.ASSOCIATION_UNSUCCESSFUL
-            close = self._inventory.close(client, code, "too much before an association")
-            return Conclude(Outcome.REJECTED, Reason.RATE_LIMITED), close
+            self._inventory.close(turn, client, code, "too much before an association")
+            return Conclude(Outcome.REJECTED, Reason.RATE_LIMITED)
         if size > self._settings.early_size:
             words = too_large("Message", size, self._settings.early_size)
-            return self._unread(client, BoundError(f"{words} {_EARLY}"), now_ms)
+            return self._unread(turn, client, BoundError(f"{words} {_EARLY}"))
         return None
 
-    def _on_refused(self, event: FrameRefused, now_ms: int) -> Sequence[Command]:
+    def _on_refused(self, turn: Turn, event: FrameRefused) -> Conclude:
         """Answers a frame that the link did not read because of its size."""
         client = self._lines.get(event.line)
         if client is None or client.state is _CLOSING:
-            return (Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED),)
+            return Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED)
         words = too_large("Message", event.size, event.limit)
         if client.state is State.OPEN:
             words = f"{words} {_EARLY}"
-        return self._unread(client, BoundError(words), now_ms)
+        return self._unread(turn, client, BoundError(words))
 
-    def _take_unusual(
-        self, client: Client, taken: Taken, raw: bytes, now_ms: int
-    ) -> Sequence[Command]:
+    def _take_unusual(self, turn: Turn, client: Client, taken: Taken, raw: bytes) -> Conclude:
         """Takes a message of which more had to be read than an envelope in the sender's name."""
         envelope = taken[0]
         if envelope.sender != client.uri and envelope.message_type != _REQUEST:  # R29
             why = Complaint.NOT_AUTHENTICATED, Reason.UNAUTHENTICATED
-            return self._delivery.refuse(client, envelope, *why, now_ms)
+            return self._delivery.refuse(turn, client, envelope, *why)
         if len(envelope.message_type) > self._settings.max_type_size:
             why = Complaint.TYPE_TOO_LONG, Reason.TOO_LARGE
-            return self._delivery.refuse(client, envelope, *why, now_ms)
+            return self._delivery.refuse(turn, client, envelope, *why)
         if envelope.message_type in BROKER_TYPES:
             answer = self._answers.get(envelope.message_type, self._refuse_broker_talk)
-            return answer(client, taken, now_ms)
-        return self._delivery.take(client, taken, raw, now_ms)
+            return answer(turn, client, taken)
+        return self._delivery.take(turn, client, taken, raw)
 
-    def _unread(self, client: Client, error: WireError, now_ms: int) -> Sequence[Command]:
+    def _unread(self, turn: Turn, client: Client, error: WireError) -> Conclude:
         """Says why a message was not read, and of which one if its envelope was."""
         words = Complaint.UNDECODABLE.value
         if isinstance(error, BoundError):
             words = error.detail
             if error.envelope is not None and error.envelope.sender == client.uri:
-                why = words, error.reason
-                return self._delivery.refuse(client, error.envelope, *why, now_ms)
-        concluded = Conclude(Outcome.REJECTED, error.reason, client.uri)
-        return [concluded, *self._replies.tell(client, ErrorMessage(description=words), now_ms)]
+                return self._delivery.refuse(turn, client, error.envelope, words, error.reason)
+        self._replies.tell(turn, client, ErrorMessage(description=words))
+        return Conclude(Outcome.REJECTED, error.reason, client.uri)
 
-    def _refuse_broker_talk(self, client: Client, taken: Taken, now_ms: int) -> Sequence[Command]:
+    def _refuse_broker_talk(self, turn: Turn, client: Client, taken: Taken) -> Conclude:
         """What only brokers say is no client's to say, whomever it is for (R39)."""
         why = Complaint.NOT_AUTHORIZED, Reason.UNAUTHORIZED
-        return self._delivery.refuse(client, taken[0], *why, now_ms)
+        return self._delivery.refuse(turn, client, taken[0], *why)
 
-    def _tell_inventory(self, client: Client, taken: Taken, now_ms: int) -> Sequence[Command]:
+    def _tell_inventory(self, turn: Turn, client: Client, taken: Taken) -> Conclude:
         envelope, expires_ms, packet = taken
         if not self._own_uris.issuperset(envelope.targets):
-            return self._refuse_broker_talk(client, taken, now_ms)
-        if expires_ms <= now_ms:
-            return self._delivery.expired_on_arrival(client, envelope, now_ms)
-        if not self._replies.may_ask(client, now_ms):
+            return self._refuse_broker_talk(turn, client, taken)
+        if expires_ms <= turn.now_ms:
+            return self._delivery.expired_on_arrival(turn, client, envelope)
+        if not self._replies.may_ask(client, turn.now_ms):
             busy = Complaint.BUSY, Reason.RATE_LIMITED
-            return self._delivery.refuse(client, envelope, *busy, now_ms)
+            return self._delivery.refuse(turn, client, envelope, *busy)
         response = InventoryResponse(uris=tuple(self._inventory.answer(_query(packet))))
-        concluded = Conclude(Outcome.ACCEPTED, None, client.uri, envelope.message_type)
-        return [concluded, *self._replies.tell(client, response, now_ms)]
+        self._replies.tell(turn, client, response)
+        return Conclude(Outcome.ACCEPTED, None, client.uri, envelope.message_type)
 
-    def _associate(self, client: Client, taken: Taken, now_ms: int) -> Sequence[Command]:
+    def _associate(self, turn: Turn, client: Client, taken: Taken) -> Conclude:
         envelope, expires_ms, _ = taken
         refusal = self._association_refusal(client, envelope)
-        if refusal is None and expires_ms <= now_ms:
+        if refusal is None and expires_ms <= turn.now_ms:
             refusal = Complaint.EXPIRED, None
         if refusal is None:
-            return self._associated(client, envelope, now_ms)
+            return self._associated(turn, client, envelope)
         complaint, reason = refusal
         outcome = Outcome.EXPIRED if reason is None else Outcome.REJECTED
         response = AssociateResponse(id=envelope.id, success=False, reason=complaint.value)
-        commands = self._replies.tell(client, response, now_ms, to=envelope.sender)
+        self._replies.tell(turn, client, response, to=envelope.sender)
         if client.state is not State.CLOSING:
             code = CloseCode.ASSOCIATION_UNSUCCESSFUL
-            commands.append(self._inventory.close(client, code, "association unsuccessful"))
-        return [Conclude(outcome, reason, client.uri, _REQUEST), *commands]
+            self._inventory.close(turn, client, code, "association unsuccessful")
+        return Conclude(outcome, reason, client.uri, _REQUEST)
 
     def _association_refusal(
         self, client: Client, envelope: Envelope
@@ -239,91 +238,84 @@ class BrokerSession:
             return Complaint.NOT_AUTHENTICATED, error.reason
         return None
 
-    def _associated(self, client: Client, envelope: Envelope, now_ms: int) -> Sequence[Command]:
-        uri = envelope.sender
-        commands: list[Command] = []
+    def _associated(self, turn: Turn, client: Client, envelope: Envelope) -> Conclude:
+        uri, idle_ms = envelope.sender, self._settings.idle_timeout_ms
         former = self._inventory.clients.get(uri)
         if former is not None:
-            commands.append(self._inventory.close(former, CloseCode.SUPERSEDED, "superseded"))
+            self._inventory.close(turn, former, CloseCode.SUPERSEDED, "superseded")
         client.associate(uri)
         self._inventory.add(uri, client)
-        commands.append(WakeAt((LINE_TIMER, client.line), now_ms + self._settings.idle_timeout_ms))
-        commands.append(Admit(client.line))
-        commands.append(Conclude(Outcome.ACCEPTED, None, uri, _REQUEST))
-        response = AssociateResponse(id=envelope.id, success=True)
-        commands += self._replies.tell(client, response, now_ms)
-        return commands + self._later.welcome(uri, now_ms)
+        turn.commands.append(WakeAt((LINE_TIMER, client.line), turn.now_ms + idle_ms))
+        turn.commands.append(Admit(client.line))
+        self._replies.tell(turn, client, AssociateResponse(id=envelope.id, success=True))
+        self._later.welcome(turn, uri)
+        return Conclude(Outcome.ACCEPTED, None, uri, _REQUEST)
 
-    def _on_opened(self, event: Opened, now_ms: int) -> Sequence[Command]:
+    def _on_opened(self, turn: Turn, event: Opened) -> None:
+        now_ms = turn.now_ms
         client = self._lines[event.line] = Client(event.line, event.identity, now_ms, event.peer)
+        code, close = CloseCode.UNAVAILABLE, self._inventory.close
         if self._stopping:
-            return (self._inventory.close(client, CloseCode.UNAVAILABLE, "not running"),)
-        if len(self._lines) > self._settings.max_connection_count:
-            return (self._inventory.close(client, CloseCode.UNAVAILABLE, "no room"),)
-        if event.identity is None and not self._settings.trust_sender:
-            code = CloseCode.NO_CERTIFICATE
-            return (self._inventory.close(client, code, "no client certificate"),)
-        due_ms = now_ms + self._settings.association_timeout_ms
-        return (WakeAt((LINE_TIMER, event.line), due_ms),)
+            close(turn, client, code, "not running")
+        elif len(self._lines) > self._settings.max_connection_count:
+            close(turn, client, code, "no room")
+        elif event.identity is None and not self._settings.trust_sender:
+            close(turn, client, CloseCode.NO_CERTIFICATE, "no client certificate")
+        else:
+            due_ms = now_ms + self._settings.association_timeout_ms
+            turn.commands.append(WakeAt((LINE_TIMER, event.line), due_ms))
 
-    def _on_alive(self, event: Alive, now_ms: int) -> Sequence[Command]:
+    def _on_alive(self, turn: Turn, event: Alive) -> None:
         client = self._lines.get(event.line)
         if client is not None:
-            client.active_ms = now_ms
-        return ()
+            client.active_ms = turn.now_ms
 
-    def _on_congested(self, event: Congested, now_ms: int) -> Sequence[Command]:
+    def _on_congested(self, turn: Turn, event: Congested) -> None:
         client = self._lines.get(event.line)
-        if client is None or client.state is State.CLOSING:
-            return ()
-        return self._later.congested(client, event.frames, event.bytes, now_ms)
+        if client is not None and client.state is not State.CLOSING:
+            self._later.congested(turn, client, event.frames, event.bytes)
 
-    def _on_closed(self, event: Closed, now_ms: int) -> Sequence[Command]:
+    def _on_closed(self, turn: Turn, event: Closed) -> None:
         client = self._lines.pop(event.line, None)
         if client is None:
-            return ()
+            return
         self._inventory.remove(client)
-        client.state = State.CLOSING
-        return [WakeAt((LINE_TIMER, event.line), None), *self._later.gone(client, now_ms)]
+        client.advance(Step.LOSE)
+        turn.commands.append(WakeAt((LINE_TIMER, event.line), None))
+        self._later.leave(turn, client)
 
-    def _on_timer(self, event: TimerFired, now_ms: int) -> Sequence[Command]:
+    def _on_timer(self, turn: Turn, event: TimerFired) -> None:
         match event.timer:
             case (str(kind), int(line)) if kind == LINE_TIMER:
-                return self._on_line_timer(line, now_ms)
+                self._on_line_timer(turn, line)
             case (str(kind), str(uri)) if kind == REDELIVERY_TIMER:
-                return self._later.redeliver(uri, now_ms)
+                self._later.redeliver(turn, uri)
             case str(kind) if kind == EXPIRY_TIMER:
-                return self._later.expire(now_ms)
+                self._later.expire(turn)
             case str(kind) if kind == SLICE_TIMER:
-                return self._later.deliver(now_ms)
-        return ()
+                self._later.deliver(turn)
 
-    def _on_line_timer(self, line: Line, now_ms: int) -> Sequence[Command]:
+    def _on_line_timer(self, turn: Turn, line: Line) -> None:
         """Ends a connection that did not associate in time, or that has gone silent."""
         client = self._lines.get(line)
         if client is None or client.state is State.CLOSING:
-            return ()
+            return
         if client.state is State.OPEN:
             code = CloseCode.ASSOCIATION_UNSUCCESSFUL
-            return (self._inventory.close(client, code, "association timed out"),)
+            self._inventory.close(turn, client, code, "association timed out")
+            return
         due_ms = client.active_ms + self._settings.idle_timeout_ms
-        if due_ms > now_ms:
-            return (WakeAt((LINE_TIMER, line), due_ms),)
-        return (self._inventory.close(client, CloseCode.GOING_AWAY, "idle for too long"),)
+        if due_ms > turn.now_ms:
+            turn.commands.append(WakeAt((LINE_TIMER, line), due_ms))
+        else:
+            self._inventory.close(turn, client, CloseCode.GOING_AWAY, "idle for too long")
 
-    def _on_requested(self, event: Requested, now_ms: int) -> Sequence[Command]:
-        """A broker serves its clients; nothing on its own side asks it for anything."""
-        del event, now_ms
-        return ()
-
-    def _on_stopping(self, event: Stopping, now_ms: int) -> Sequence[Command]:
-        del event, now_ms
+    def _on_stopping(self, turn: Turn, event: Stopping) -> None:
+        del event
         self._stopping = True
-        return [
-            self._inventory.close(client, CloseCode.GOING_AWAY, "the broker stops")
-            for client in self._lines.values()
-            if client.state is not State.CLOSING
-        ]
+        for client in self._lines.values():
+            if client.state is not State.CLOSING:
+                self._inventory.close(turn, client, CloseCode.GOING_AWAY, "the broker stops")
 
 
 def _query(packet: Packet | None) -> Sequence[str]:

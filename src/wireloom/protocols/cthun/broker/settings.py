@@ -1,8 +1,6 @@
 """What an operator can set of a broker: who it is, what it trusts, and every limit."""
 
-from typing import Final
-
-from msgspec import Struct
+from typing import ClassVar
 
 from wireloom.protocols.cthun.constants import (
     ASSOCIATION_TIMEOUT_MS,
@@ -35,14 +33,29 @@ from wireloom.protocols.cthun.constants import (
 )
 from wireloom.protocols.cthun.uris import is_server, is_wildcard, parse
 from wireloom.wire.errors import MalformedError
+from wireloom.wire.settings import Settings
 
 
-class BrokerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BrokerSettings(Settings, frozen=True, kw_only=True):
     """The settings of a broker.
 
     Raises:
         ValueError: If the URI is not that of one broker, or a limit cannot work.
     """
+
+    LEAST: ClassVar[dict[str, int]] = {
+        "max_message_size": 256,
+        "max_envelope_size": 256,
+        "early_size": 256,
+        "association_timeout_ms": 100,
+        "idle_timeout_ms": 1_000,
+    }
+    """With less, nobody could associate or stay."""
+
+    MOST: ClassVar[dict[str, int]] = {
+        "max_message_size": MAX_MESSAGE_SIZE,
+        "max_uri_size": MAX_URI_SIZE,
+    }
 
     uri: str = BROKER_URI
     """What the broker calls itself in the notes it makes: `cth://<its name>/server`."""
@@ -136,39 +149,6 @@ class BrokerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             raise ValueError(error.detail) from None
         if is_wildcard(self.uri) or not is_server(self.uri) or len(self.uri) > MAX_URI_SIZE:
             raise ValueError(f"{self.uri!r:.80} is not the URI of one broker")
-        for name in self.__struct_fields__[2:]:
-            _check(name, getattr(self, name))
+        super().__post_init__()
         if self.min_redelivery_ms > self.max_redelivery_ms:
             raise ValueError("min_redelivery_ms must not be above max_redelivery_ms")
-
-
-_LEAST: Final = {
-    "max_message_size": 256,
-    "max_envelope_size": 256,
-    "early_size": 256,
-    "association_timeout_ms": 100,
-    "idle_timeout_ms": 1_000,
-}
-"""With less, nobody could associate or stay; other settings are above 0."""
-
-_MOST: Final = {"max_message_size": MAX_MESSAGE_SIZE, "max_uri_size": MAX_URI_SIZE}
-_MAX_MS: Final = 366 * 24 * 3_600_000
-"""Longer times are in no calendar that anybody plans with."""
-
-_MAX_NUMBER: Final = 1 << 40
-
-
-def _check(name: str, value: object) -> None:
-    """Refuses a number that a setting cannot have.
-
-    Raises:
-        ValueError: If it is one.
-    """
-    least = _LEAST.get(name, 1)
-    most = _MOST.get(name, _MAX_MS if name.endswith("_ms") else _MAX_NUMBER)
-    if type(value) is not int:
-        raise ValueError(f"{name} must be a whole number")
-    if value < least:
-        raise ValueError(f"{name} must be {least} at least")
-    if value > most:
-        raise ValueError(f"{name} must be {most} at most")

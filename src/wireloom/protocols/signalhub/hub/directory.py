@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from wireloom.protocols.signalhub.envelope import ActorRegistration, Part
-from wireloom.protocols.signalhub.hub.dialects import written
-from wireloom.protocols.signalhub.hub.roster import Actor
+from wireloom.protocols.signalhub.hub.connections import Actor
+from wireloom.protocols.signalhub.hub.encodings import wire_text
 from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.wire.message import Message
 from wireloom.wire.session import Forget, Store
@@ -27,7 +27,7 @@ each of its capabilities takes in the index."""
 _write: Final = msgspec.json.Encoder().encode
 
 
-class Shown(Part, frozen=True, kw_only=True):
+class Listing(Part, frozen=True, kw_only=True):
     """What others may see of a registration: an `ActorRegistration` that is small in memory."""
 
     actor_address: str
@@ -41,13 +41,13 @@ class Shown(Part, frozen=True, kw_only=True):
     version: int
 
 
-class Record(Message, frozen=True, kw_only=True):
+class StoredRegistration(Message, frozen=True, kw_only=True):
     """A registration as it is stored."""
 
     owner: str
     """The actor that registered it."""
 
-    shown: Shown
+    listing: Listing = msgspec.field(name="shown")
     """What others may see of it."""
 
     ttl_ms: int
@@ -63,31 +63,31 @@ class Record(Message, frozen=True, kw_only=True):
     """Whose share it takes; empty in a record of an earlier version."""
 
 
-_read: Final = msgspec.json.Decoder(Record).decode
-_read_shown: Final = msgspec.json.Decoder(ActorRegistration).decode
+_read: Final = msgspec.json.Decoder(StoredRegistration).decode
+_read_listing: Final = msgspec.json.Decoder(ActorRegistration).decode
 
 
 class Registration:
     """One registered address."""
 
-    __slots__ = ("owner", "record", "size", "written")
+    __slots__ = ("owner", "record", "size", "wire")
 
-    def __init__(self, owner: Actor, record: Record) -> None:
+    def __init__(self, owner: Actor, record: StoredRegistration) -> None:
         self.owner = owner
         self.record = record
         self.size = weight(record)
         """Bytes that it takes in memory."""
-        self.written = written(record.shown.actor_address)
+        self.wire = wire_text(record.listing.actor_address)
 
     @property
     def address(self) -> str:
         """The registered address."""
-        return self.record.shown.actor_address
+        return self.record.listing.actor_address
 
     @property
     def expires_ms(self) -> int:
         """When it ends."""
-        return self.record.shown.expires_at
+        return self.record.listing.expires_at
 
     def store(self) -> Store:
         """Keeps it across a crash."""
@@ -98,15 +98,17 @@ class Registration:
         return Forget(KIND, self.address)
 
 
-def restored(value: bytes) -> Record | None:
+def restored(value: bytes) -> StoredRegistration | None:
     """A stored registration; None if it is none."""
     try:
         found = _read(value)
     except (msgspec.MsgspecError, UnicodeError):
         return None
     # What was read shares its bytes with the whole record.
-    shown = msgspec.structs.replace(found.shown, metadata=msgspec.Raw(bytes(found.shown.metadata)))
-    return msgspec.structs.replace(found, shown=shown, account=found.account or found.owner)
+    listing = msgspec.structs.replace(
+        found.listing, metadata=msgspec.Raw(bytes(found.listing.metadata))
+    )
+    return msgspec.structs.replace(found, listing=listing, account=found.account or found.owner)
 
 
 class Directory:
@@ -131,7 +133,7 @@ class Directory:
     def find(self, address: str, now_ms: int) -> Registration | None:
         """The registration of an address, if it has not ended."""
         found = self._by_address.get(address)
-        return None if found is None or found.record.shown.expires_at <= now_ms else found
+        return None if found is None or found.record.listing.expires_at <= now_ms else found
 
     def get(self, address: str) -> Registration | None:
         """The registration of an address, though its time may be over."""
@@ -155,26 +157,26 @@ class Directory:
         """
         return hmac.digest(self._secret, f"{nonce} {address}".encode(), "sha256").hex()
 
-    def has_room(self, record: Record) -> bool:
+    def has_room(self, record: StoredRegistration) -> bool:
         """Whether its account may keep it, in the place of what is registered there (R52)."""
-        before = self._by_address.get(record.shown.actor_address)
+        before = self._by_address.get(record.listing.actor_address)
         count, size = 1, weight(record)
         if before is not None and before.record.account == record.account:
             count, size = 0, size - before.size
         return self.shares.fits(record.account, count, size)
 
-    def put(self, owner: Actor, record: Record) -> Registration:
+    def put(self, owner: Actor, record: StoredRegistration) -> Registration:
         """Registers an address; what was registered there is replaced."""
-        self.remove(record.shown.actor_address)
+        self.remove(record.listing.actor_address)
         registration = Registration(owner, record)
         address = registration.address
         self._by_address[address] = registration
         self._by_token[record.token] = registration
-        for capability in set(record.shown.capabilities):
+        for capability in set(record.listing.capabilities):
             self._by_capability.setdefault(capability, {})[address] = registration
         insort(self.addresses, address)
         self.shares.add(record.account, 1, registration.size)
-        owner.enlist(address, registration.written)
+        owner.enlist(address, registration.wire)
         return registration
 
     def renew(self, registration: Registration, now_ms: int, token: str | None = None) -> None:
@@ -186,14 +188,14 @@ class Directory:
             token: The next token, which counts as a new version; None keeps the old one (R47).
         """
         record = registration.record
-        shown = msgspec.structs.replace(
-            record.shown,
+        listing = msgspec.structs.replace(
+            record.listing,
             expires_at=now_ms + record.ttl_ms,
-            version=record.shown.version + (token is not None),
+            version=record.listing.version + (token is not None),
         )
         self._by_token.pop(record.token, None)
         registration.record = msgspec.structs.replace(
-            record, shown=shown, token=token or record.token
+            record, listing=listing, token=token or record.token
         )
         self._by_token[registration.record.token] = registration
 
@@ -204,7 +206,7 @@ class Directory:
             return None
         record = registration.record
         self._by_token.pop(record.token, None)
-        for capability in set(record.shown.capabilities):
+        for capability in set(record.listing.capabilities):
             named = self._by_capability[capability]
             del named[address]
             if not named:
@@ -225,20 +227,20 @@ class Directory:
         return list(self._by_capability.get(capability, {}).values())
 
 
-def weight(record: Record) -> int:
+def weight(record: StoredRegistration) -> int:
     """Bytes that a registration takes in memory: all its text, its entries and its objects."""
-    shown = record.shown
-    names = sum(getsizeof(name) + _CAPABILITY_SIZE for name in shown.capabilities)
-    address = _ADDRESS_COPIES * getsizeof(shown.actor_address)
-    return _REGISTRATION_SIZE + address + getsizeof(bytes(shown.metadata)) + names
+    listing = record.listing
+    names = sum(getsizeof(name) + _CAPABILITY_SIZE for name in listing.capabilities)
+    address = _ADDRESS_COPIES * getsizeof(listing.actor_address)
+    return _REGISTRATION_SIZE + address + getsizeof(bytes(listing.metadata)) + names
 
 
-def size(shown: Shown) -> int:
+def size(listing: Listing) -> int:
     """Bytes of a registration in an answer."""
-    return len(_write(shown))
+    return len(_write(listing))
 
 
 def answered(registrations: Iterable[Registration], *, text: bool) -> tuple[Any, ...]:
     """What others see of registrations, for an answer in JSON or in MessagePack."""
-    shown = (one.record.shown for one in registrations)
-    return tuple(shown if text else (_read_shown(_write(one)) for one in shown))
+    listing = (one.record.listing for one in registrations)
+    return tuple(listing if text else (_read_listing(_write(one)) for one in listing))

@@ -7,21 +7,29 @@ the rest. What is not the ordinary case goes through the codec, which knows all 
 refuses in its own words. So the fast way accepts only what the codec would accept.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from wireloom.protocols.signalhub import codec, lengths
+from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.codec import LIST, SHALLOW_SIZE
 from wireloom.protocols.signalhub.constants import MAX_NAME_SIZE
 from wireloom.protocols.signalhub.envelope import Inner
-from wireloom.protocols.signalhub.exchange import PublishPayload, SendMetadata, SendPayload
-from wireloom.protocols.signalhub.hub.dialects import Written
+from wireloom.protocols.signalhub.hub import lengths
 from wireloom.protocols.signalhub.hub.directory import Directory
+from wireloom.protocols.signalhub.hub.encodings import WireText
 from wireloom.protocols.signalhub.hub.topics import Topics
-from wireloom.protocols.signalhub.messages import Publish, Send
+from wireloom.protocols.signalhub.messages import TYPES, Publish, Send
+from wireloom.protocols.signalhub.metadata import (
+    SendMetadata,
+)
+from wireloom.protocols.signalhub.payloads import (
+    PublishPayload,
+    SendPayload,
+)
 from wireloom.wire.fields import UUID_DIGITS, UUID_SHAPE
 from wireloom.wire.message import Message
 
@@ -72,6 +80,33 @@ _read: Final[Callable[[bytes], _Known]] = msgspec.json.Decoder(
 ).decode
 _write_into: Final = msgspec.json.Encoder().encode_into
 
+_CLASSES: Final[list[type[Message]]] = [*TYPES.values(), KnownSend, KnownPublish]
+TYPE_NAMES: Final = {cls: str(cls.__struct_config__.tag) for cls in _CLASSES}
+"""The listed type of every class that `Intake.take` gives: some have classes of their own here."""
+
+NO_ID: Final = "00000000-0000-0000-0000-000000000000"
+"""Stands for the id of a frame that tells none."""
+
+_UUID: Final = rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+_CLAIMED_ID: Final = re.compile(rb'(?:"id"[ \t\r\n]*:[ \t\r\n]*"|\xa2id\xd9\x24)(' + _UUID + rb")")
+_CLAIMED_TYPE: Final = re.compile(
+    rb'(?:"type"[ \t\r\n]*:[ \t\r\n]*"|\xa4type[\xa0-\xbf])(hub:[a-z_]{1,27})'
+)
+_SEARCHED_SIZE: Final = 1_024
+"""Bytes of a frame that is not read in which its id and type are looked for."""
+
+
+def claimed_id(raw: bytes) -> str | None:
+    """The id of a frame that was not read, as far as it can be seen (R50)."""
+    found = _CLAIMED_ID.search(raw, 0, _SEARCHED_SIZE)
+    return found[1].decode() if found else None
+
+
+def claimed_type(raw: bytes) -> str | None:
+    """The type of a frame that was not read, as far as it can be seen (R50)."""
+    found = _CLAIMED_TYPE.search(raw, 0, _SEARCHED_SIZE)
+    return found[1].decode() if found else None
+
 
 class Intake:
     """Reads messages for one hub.
@@ -89,12 +124,12 @@ class Intake:
         self._scratch = bytearray()
         """What was read is written here again, and overwritten by the next."""
 
-    def take(self, raw: bytes, names: Mapping[str, Written]) -> Message:
+    def take(self, raw: bytes, names: Mapping[str, WireText]) -> Message:
         """What a message says.
 
         Args:
             raw: Any bytes.
-            names: What the connection's actor may call itself.
+            names: What the client's actor may call itself.
 
         Raises:
             WireError: If it is not a message, or one with texts that are too long (R54).
@@ -114,7 +149,7 @@ class Intake:
         lengths.check(decoded)
         return decoded
 
-    def _is_sound(self, message: _Known, names: Mapping[str, Written]) -> bool:
+    def _is_sound(self, message: _Known, names: Mapping[str, WireText]) -> bool:
         """Whether every text has its form."""
         answered = message.correlation_id
         if (

@@ -4,14 +4,14 @@ Both lie in one bounded place, in which every sender has a share (R52). They are
 stored, so that what they take is known; a report never takes more than the parcel it is about.
 """
 
-from heapq import heapify, heappop, heappush
 from sys import getsizeof
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from wireloom.protocols.signalhub.hub.dialects import exact
+from wireloom.protocols.signalhub.hub.encodings import exact
 from wireloom.protocols.signalhub.hub.settings import HubSettings
+from wireloom.wire.deadlines import Deadlines
 from wireloom.wire.message import Message
 from wireloom.wire.session import Forget, Store
 from wireloom.wire.shares import Shares
@@ -24,9 +24,6 @@ _ENTRY_SIZE: Final = 1_536
 
 _SENDERS: Final = 2
 """How many senders may have all that one may have waiting for an actor."""
-
-_SPARE: Final = 64
-"""Deadlines of parcels that are gone stay in the heap; beyond this many and half of it, they go."""
 
 
 class Parcel(Message, frozen=True, kw_only=True):
@@ -173,22 +170,10 @@ class Box:
         self.parcels: dict[str, Waiting] = {}
         """In the order of arrival."""
 
-        self.deadlines: list[tuple[int, str]] = []
-        """A heap: when each can no longer be delivered; some may be gone already."""
+        self.deadlines = Deadlines(self.parcels)
+        """When each can no longer be delivered."""
 
         self.shares = Shares(_SENDERS * settings.max_queued, settings.max_queued_size)
-
-    def next_deadline_ms(self) -> int:
-        """When the first of its parcels can no longer be delivered."""
-        while self.deadlines[0][1] not in self.parcels:
-            heappop(self.deadlines)
-        return self.deadlines[0][0]
-
-    def tidy(self) -> None:
-        """Drops the deadlines of parcels that are gone, when they are many."""
-        if len(self.deadlines) > 2 * len(self.parcels) + _SPARE:
-            self.deadlines = [one for one in self.deadlines if one[1] in self.parcels]
-            heapify(self.deadlines)
 
 
 class Mailboxes:
@@ -243,30 +228,27 @@ class Mailboxes:
         if box is None:
             return None
         parcel = self._out(target, box, next(iter(box.parcels)))
-        box.tidy()
+        box.deadlines.tidy(len(box.parcels))
         return parcel
 
     def expired(self, target: str, now_ms: int) -> list[Parcel]:
         """Takes out what can no longer be delivered."""
-        late: list[Parcel] = []
-        while target in self.boxes:
-            box = self.boxes[target]
-            if box.next_deadline_ms() >= now_ms:
-                break
-            late.append(self._out(target, box, heappop(box.deadlines)[1]))
-        return late
+        box = self.boxes.get(target)
+        if box is None:
+            return []
+        return [self._out(target, box, key) for key in box.deadlines.due(now_ms - 1)]
 
     def next_deadline_ms(self, target: str) -> int | None:
         """When the first of what waits for an address can no longer be delivered."""
         box = self.boxes.get(target)
-        return None if box is None else box.next_deadline_ms()
+        return None if box is None else box.deadlines.next_ms
 
     def _put(self, target: str, key: str, one: Waiting) -> None:
         box = self.boxes.get(target)
         if box is None:
             box = self.boxes[target] = Box(self._settings)
         box.parcels[key] = one
-        heappush(box.deadlines, (one.ends_ms, key))
+        box.deadlines.add(key, one.ends_ms)
         self.count += 1
         box.shares.add(one.account, 1, one.size)
         self._shares.add(one.account, 1, one.size)

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
 from wireloom.protocols.signalhub.hub import directory, mailboxes, topics
+from wireloom.protocols.signalhub.hub.connections import Clients
 from wireloom.protocols.signalhub.hub.delivery import Delivery
-from wireloom.protocols.signalhub.hub.desk import Desk
 from wireloom.protocols.signalhub.hub.discovery import Discovery
+from wireloom.protocols.signalhub.hub.lifecycle import Lifecycle
 from wireloom.protocols.signalhub.hub.mailboxes import Parcel, Report
-from wireloom.protocols.signalhub.hub.reception import Reception
-from wireloom.wire.session import Forget, Store
+from wireloom.wire.session import Forget, Store, Turn
 
 UNREADABLE_KIND: Final = "hub-unreadable"
 """What records are kept as that could not be read."""
@@ -22,23 +22,33 @@ class UnreadableRecordError(Exception):
 
 
 class Recovery:
-    """Puts stored records back to where they came from; what cannot be read is set aside."""
+    """Puts stored records back to where they came from; what cannot be read is set aside.
+
+    Args:
+        hub: The hub's own address.
+        clients: Whose records they are.
+        discovery: What takes registrations.
+        delivery: What takes messages and reports that wait.
+        lifecycle: What watches actors that are away.
+    """
 
     def __init__(
         self,
-        desk: Desk,
+        hub: str,
+        clients: Clients,
         discovery: Discovery,
         delivery: Delivery,
-        reception: Reception,
+        lifecycle: Lifecycle,
     ) -> None:
-        self._desk = desk
+        self._hub = hub
+        self._clients = clients
         self._discovery = discovery
         self._delivery = delivery
-        self._reception = reception
+        self._lifecycle = lifecycle
         self.unreadable_count = 0
         """Records that were set aside because they cannot be read, earlier ones included."""
 
-    def restore(self, records: Iterable[Store]) -> None:
+    def restore(self, turn: Turn, records: Iterable[Store]) -> None:
         """Takes up all records, whatever their order, and sets the timers that they need."""
         takers = {
             directory.KIND: self._take_registration,
@@ -47,68 +57,70 @@ class Recovery:
             mailboxes.REPORT_KIND: self._take_report,
         }
         for record in records:
-            self._take(record, takers.get(record.kind))
-        self._settle()
+            self._take(turn, record, takers.get(record.kind))
+        self._settle(turn)
 
-    def _take(self, record: Store, take: Callable[[Store], bool] | None) -> None:
+    def _take(self, turn: Turn, record: Store, take: Callable[[Turn, Store], bool] | None) -> None:
         """Takes up one record; one that cannot be read is kept under a kind of its own."""
-        out = self._desk.out
         try:
             if record.kind == UNREADABLE_KIND:
                 self.unreadable_count += 1
-            elif not _known(take)(record):
-                out.append(Forget(record.kind, record.key))
+            elif not _known(take)(turn, record):
+                turn.commands.append(Forget(record.kind, record.key))
         except UnreadableRecordError:
             self.unreadable_count += 1
-            out.append(Store(UNREADABLE_KIND, f"{record.kind} {record.key}", record.value))
-            out.append(Forget(record.kind, record.key))
+            turn.commands.append(
+                Store(UNREADABLE_KIND, f"{record.kind} {record.key}", record.value)
+            )
+            turn.commands.append(Forget(record.kind, record.key))
 
-    def _settle(self) -> None:
+    def _settle(self, turn: Turn) -> None:
         """Ends what ended while the hub was away (R42)."""
-        desk = self._desk
-        for actor in list(desk.roster.actors.values()):
+        for actor in list(self._clients.actors.values()):
             for address in sorted(actor.registrations):
-                self._discovery.expire(address)
+                self._discovery.expire(turn, address)
             if actor.subscriptions and not actor.registrations:
-                self._reception.watch_absent(actor.address)
-            desk.roster.release(actor)
+                self._lifecycle.watch_absent(turn, actor.address)
+            self._clients.release(actor)
 
-    def _take_registration(self, record: Store) -> bool:
+    def _take_registration(self, turn: Turn, record: Store) -> bool:
+        del turn
         found = _known(directory.restored(record.value))
-        if self._is_own(found.owner, found.shown.actor_address):
+        if self._is_own(found.owner, found.listing.actor_address):
             return False
-        self._discovery.directory.put(self._desk.roster.actor(found.owner), found)
+        self._discovery.directory.put(self._clients.actor(found.owner), found)
         return True
 
-    def _take_subscription(self, record: Store) -> bool:
+    def _take_subscription(self, turn: Turn, record: Store) -> bool:
+        del turn
         found = _known(topics.restored(record.value))
         if self._is_own(found.actor):
             return False
-        actor = self._desk.roster.actor(found.actor)
+        actor = self._clients.actor(found.actor)
         account = found.account or found.actor
-        self._reception.topics.add(actor, found.topic, account, durable=True)
+        self._lifecycle.topics.add(actor, found.topic, account, durable=True)
         return True
 
     def _is_own(self, *names: str) -> bool:
         """Whether the hub has since been given an address that was a client's (R51)."""
-        return self._desk.settings.address in names
+        return self._hub in names
 
-    def _take_parcel(self, record: Store) -> bool:
+    def _take_parcel(self, turn: Turn, record: Store) -> bool:
         found = _known(mailboxes.restored(record))
         if not isinstance(found, Parcel):
             raise UnreadableRecordError
         self._delivery.mailboxes.restore(found)
-        self._delivery.watch_parcels(found.target)
+        self._delivery.watch_parcels(turn, found.target)
         return True
 
-    def _take_report(self, record: Store) -> bool:
+    def _take_report(self, turn: Turn, record: Store) -> bool:
         found = _known(mailboxes.restored(record))
         if not isinstance(found, Report):
             raise UnreadableRecordError
         oldest = self._delivery.reports.put(found)
         if oldest is not None:
-            self._desk.out.append(oldest.forget())
-        self._delivery.watch_reports(found.owner)
+            turn.commands.append(oldest.forget())
+        self._delivery.watch_reports(turn, found.owner)
         return True
 
 

@@ -19,13 +19,15 @@ from wireloom.protocols.signalhub.constants import (
     SEARCH_STEPS,
     Detail,
 )
-from wireloom.protocols.signalhub.exchange import DiscoveredPayload
-from wireloom.protocols.signalhub.hub.desk import Desk
+from wireloom.protocols.signalhub.hub.answers import Answers
+from wireloom.protocols.signalhub.hub.connections import Client
 from wireloom.protocols.signalhub.hub.directory import Directory, Registration, answered
-from wireloom.protocols.signalhub.hub.limits import Budget
-from wireloom.protocols.signalhub.hub.roster import Connection, State
 from wireloom.protocols.signalhub.messages import Discover, Discovered
-from wireloom.wire.session import Conclude, WakeAt
+from wireloom.protocols.signalhub.payloads import (
+    DiscoveredPayload,
+)
+from wireloom.wire.rates import Bucket
+from wireloom.wire.session import Conclude, Turn, WakeAt
 from wireloom.wire.shares import Shares
 
 SEARCH_TIMER: Final = "search"
@@ -39,7 +41,7 @@ class Search:
     __slots__ = (
         "account",
         "answers",
-        "connection",
+        "client",
         "found",
         "glob",
         "is_done",
@@ -48,12 +50,12 @@ class Search:
         "to",
     )
 
-    def __init__(self, connection: Connection, message: Discover) -> None:
+    def __init__(self, client: Client, message: Discover) -> None:
         asked = message.payload
-        self.connection = connection
-        self.account = connection.account
+        self.client = client
+        self.account = client.account
         self.answers = message.id
-        self.to = connection.name(message)
+        self.to = client.name(message)
         self.glob: Glob = glob(asked.pattern)
         self.limit = MAX_PAGE if asked.limit is UNSET else asked.limit
         self.last: str | None = None
@@ -82,63 +84,68 @@ class Search:
 
 
 class Searches:
-    """All searches that are under way."""
+    """All searches that are under way.
 
-    def __init__(self, desk: Desk, directory: Directory) -> None:
-        self._desk = desk
+    Args:
+        answers: What answers clients.
+        directory: Where it is searched.
+    """
+
+    def __init__(self, answers: Answers, directory: Directory) -> None:
+        self._answers = answers
         self._directory = directory
         self._waiting: deque[Search] = deque()
         self._shares = Shares(MAX_SEARCHES, MAX_SEARCHES)
-        self._budget = Budget(SEARCH_STEPS, QUICK_PAUSE_MS)
+        self._budget = Bucket(SEARCH_STEPS, QUICK_PAUSE_MS)
 
-    def begin(self, connection: Connection, message: Discover) -> Conclude:
+    def begin(self, turn: Turn, client: Client, message: Discover) -> Conclude:
         """Looks for actors; answers at once if that does not take long."""
-        search = Search(connection, message)
+        search = Search(client, message)
         if not self._waiting:
-            self._take_far(search, SEARCH_STEPS)
+            self._take_far(turn, search, SEARCH_STEPS)
         if search.is_done:
-            self._answer(search)
-            return connection.accepted
+            self._answer(turn, search)
+            return client.accepted
         if not self._shares.fits(search.account, 1, 1):
             text = "Too many searches are under way"
-            return self._desk.full(connection, message, text, Detail.LIMIT_REACHED)
+            return self._answers.full(turn, client, message, text, Detail.LIMIT_REACHED)
         self._shares.add(search.account, 1, 1)
         self._waiting.append(search)
         if len(self._waiting) == 1:
-            self._wake()
-        return connection.accepted
+            self._wake(turn)
+        return client.accepted
 
-    def advance(self) -> None:
+    def advance(self, turn: Turn) -> None:
         """Takes the searches that wait as far as this turn allows, each in its turn."""
-        while self._waiting and self._budget.left(self._desk.now_ms) > 0:
+        while self._waiting and round(self._budget.left(turn.now_ms)) > 0:
             search = self._waiting.popleft()
-            is_wanted = search.connection.state is State.CONNECTED
+            is_wanted = search.client.is_known
             if is_wanted:
-                self._take_far(search, _STEPS_AT_ONCE)
+                self._take_far(turn, search, _STEPS_AT_ONCE)
             if is_wanted and not search.is_done:
                 self._waiting.append(search)
                 continue
             self._shares.remove(search.account, 1, 1)
             if is_wanted:
-                self._answer(search)
+                self._answer(turn, search)
         if self._waiting:
-            self._wake()
+            self._wake(turn)
 
-    def _take_far(self, search: Search, steps: int) -> None:
+    def _take_far(self, turn: Turn, search: Search, steps: int) -> None:
         """Takes a search so many steps further, or as many as are left to this turn."""
-        now_ms, cost = self._desk.now_ms, search.glob.cost
-        left = min(steps, self._budget.left(now_ms))
+        cost = search.glob.cost
+        left = min(steps, round(self._budget.left(turn.now_ms)))
         if left > 0:
             seen = search.look(self._directory, max(1, left // cost))
-            self._budget.spend(max(1, seen) * cost, now_ms)
+            self._budget.spend(turn.now_ms, max(1, seen) * cost)
 
-    def _answer(self, search: Search) -> None:
-        connection = search.connection
+    def _answer(self, turn: Turn, search: Search) -> None:
+        client = search.client
         payload = DiscoveredPayload(
-            actors=answered(search.found[: search.limit], text=connection.text),
+            actors=answered(search.found[: search.limit], text=client.text),
             has_more=len(search.found) > search.limit,
         )
-        self._desk.tell(connection, Discovered, payload, answers=search.answers, to=search.to)
+        self._answers.tell(turn, client, Discovered, payload, answers=search.answers, to=search.to)
 
-    def _wake(self) -> None:
-        self._desk.out.append(WakeAt((SEARCH_TIMER,), self._desk.now_ms + QUICK_PAUSE_MS))
+    def _wake(self, turn: Turn) -> None:
+        turn.commands.append(WakeAt((SEARCH_TIMER,), turn.now_ms + QUICK_PAUSE_MS))

@@ -1,43 +1,28 @@
-"""What may be set about a hub: every limit and every time, with the specification's defaults."""
+"""What can be set of a hub: every limit and every time, with the specification's defaults."""
 
-from typing import Annotated, Final
-
-import msgspec
-from msgspec import Meta
+from typing import ClassVar, Final
 
 from wireloom.protocols.signalhub import constants
-from wireloom.wire.message import Message
-
-Limit = Annotated[int, Meta(ge=1)]
-
-_RISING: Final = (
-    ("resume_threshold", "pause_threshold"),
-    ("pause_threshold", "cut_threshold"),
-    ("pause_size", "cut_size"),
-    ("heartbeat_interval_ms", "silence_ms"),
-)
-"""Pairs of settings of which the first must be less: a client is paused before it is cut off, and
-resumed when less waits for it; its heartbeats keep it alive."""
+from wireloom.wire.rates import Limit, Rate
+from wireloom.wire.settings import Settings
 
 _MIN_MESSAGE_SIZE: Final = 512
 """Bytes without which nobody could connect."""
 
-_MAX_NUMBER: Final = 1 << 40
-"""More bytes or milliseconds than any hub has: a limit that is none by accident."""
 
-
-class Rate(msgspec.Struct, frozen=True):
-    """So many in so much time; all of them may come at once (R49)."""
-
-    count: Limit
-    """How many."""
-
-    per_ms: Limit
-    """In how many milliseconds."""
-
-
-class HubSettings(Message, frozen=True, kw_only=True):
+class HubSettings(Settings, frozen=True, kw_only=True):
     """The settings of one hub. A rate of None sets no limit."""
+
+    LEAST: ClassVar = {"max_message_size": _MIN_MESSAGE_SIZE}
+    MOST: ClassVar = {"max_message_size": constants.MAX_MESSAGE_SIZE}
+    RISING: ClassVar = (
+        ("resume_threshold", "pause_threshold"),
+        ("pause_threshold", "cut_threshold"),
+        ("pause_size", "cut_size"),
+        ("heartbeat_interval_ms", "silence_ms"),
+    )
+    """A client is paused before it is cut off, and resumed when less waits for it; its heartbeats
+    keep it alive."""
 
     secret: bytes
     """What renewal tokens are derived from: 16 bytes or more that nobody can guess."""
@@ -118,14 +103,4 @@ class HubSettings(Message, frozen=True, kw_only=True):
         """
         if len(self.secret) < constants.MIN_SECRET_SIZE:
             raise ValueError(f"a secret has {constants.MIN_SECRET_SIZE} bytes or more")
-        if self.max_message_size > constants.MAX_MESSAGE_SIZE:
-            raise ValueError(f"max_message_size is {constants.MAX_MESSAGE_SIZE} bytes at most")
-        if self.max_message_size < _MIN_MESSAGE_SIZE:
-            raise ValueError(f"max_message_size is {_MIN_MESSAGE_SIZE} bytes at least")
-        for name in self.__struct_fields__:
-            value = getattr(self, name)
-            if type(value) is int and value > _MAX_NUMBER:
-                raise ValueError(f"{name} is {_MAX_NUMBER} at most")
-        for lower, higher in _RISING:
-            if getattr(self, lower) >= getattr(self, higher):
-                raise ValueError(f"{lower} must be less than {higher}")
+        super().__post_init__()

@@ -7,17 +7,20 @@ from typing import Final, NamedTuple
 import msgspec
 
 from wireloom.protocols.signalhub.constants import MAX_TOPIC_SIZE
-from wireloom.protocols.signalhub.hub.roster import Actor
+from wireloom.protocols.signalhub.hub.connections import Actor, State
 from wireloom.wire.message import Message
 from wireloom.wire.session import Forget, Line, Store
 from wireloom.wire.shares import Shares
 
 KIND: Final = "subscription"
+_CONNECTED: Final = State.CONNECTED
+"""Named once: the interpreter looks up a member of an enum slowly."""
+
 _SUBSCRIPTION_SIZE: Final = 768
 """Bytes that a subscription takes beside its topic, which may be one that nobody else wants."""
 
 
-class Record(Message, frozen=True, kw_only=True):
+class StoredSubscription(Message, frozen=True, kw_only=True):
     """A durable subscription as it is stored."""
 
     actor: str
@@ -31,7 +34,7 @@ class Record(Message, frozen=True, kw_only=True):
 
 
 _write: Final = msgspec.json.Encoder().encode
-_read: Final = msgspec.json.Decoder(Record).decode
+_read: Final = msgspec.json.Decoder(StoredSubscription).decode
 
 
 def subscription_id(actor: str, topic: str) -> str:
@@ -41,7 +44,7 @@ def subscription_id(actor: str, topic: str) -> str:
 
 def store(actor: Actor, topic: str, account: str) -> Store:
     """Keeps a durable subscription across a crash."""
-    record = Record(actor=actor.address, topic=topic, account=account)
+    record = StoredSubscription(actor=actor.address, topic=topic, account=account)
     return Store(KIND, subscription_id(actor.address, topic), _write(record))
 
 
@@ -50,7 +53,7 @@ def forget(name: str) -> Forget:
     return Forget(KIND, name)
 
 
-def restored(value: bytes) -> Record | None:
+def restored(value: bytes) -> StoredSubscription | None:
     """A stored subscription; None if it is none."""
     try:
         return _read(value)
@@ -104,8 +107,8 @@ class Topics:
         if found is None:
             found = Audience([], []), Audience([], [])
             for actor in self.subscribers(topic):
-                there = actor.connection
-                if there is not None and not there.paused:
+                there = actor.client
+                if there is not None and there.state is _CONNECTED:
                     lines, addresses = found[there.text]
                     lines.append(there.line)
                     addresses.append(there.to)

@@ -1,0 +1,110 @@
+"""The Parquet files below one root: each table is a folder, and what it holds is files in it.
+
+A file becomes part of its table when the Delta log names it (`log`). Until then it is only a file.
+
+A root is a local folder or a location on object storage that Spark, Arrow and delta-rs reach
+alike (`s3a://…`, `gs://…`, `abfss://…`; credentials come from the environment).
+"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow.fs import FileSelector, FileType
+
+from wireloom.roots import Root
+
+MAX_FILE_RECORDS: Final = 2_000_000
+"""Rows of a file that Spark writes, at the most."""
+
+BOUNDED: Final = ("slice", "captured_at")
+"""Columns whose least and greatest value is kept for every file."""
+
+
+class Written(NamedTuple):
+    """A Parquet file as it lies on the disk."""
+
+    size: int
+    """Bytes."""
+
+    at: datetime
+    """When it was written."""
+
+    footer: pq.FileMetaData
+
+
+class ParquetFiles:
+    """The files below one root.
+
+    Args:
+        root: A path or a URL.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self._root = Root(root)
+        self._disk, self._base = self._root.disk, self._root.base
+        self.root = self._root.spark
+        """The root as Spark names it."""
+        self.delta_root = self._root.delta
+        """The root as delta-rs names it."""
+
+    def uri(self, name: str) -> str:
+        """Where a table lies, for Spark."""
+        return f"{self.root}/{name}"
+
+    def make(self, name: str) -> None:
+        """Makes the folder of a table, if it is not there."""
+        self._disk.create_dir(f"{self._base}/{name}")
+
+    def open(self, name: str, path: str) -> pq.ParquetFile:
+        """A file of a table, to read from."""
+        return pq.ParquetFile(f"{self._base}/{name}/{path}", filesystem=self._disk)
+
+    def writer(self, name: str, path: str, schema: pa.Schema) -> pq.ParquetWriter:
+        """Writes a Parquet file below a table, to be committed when it is closed."""
+        return pq.ParquetWriter(
+            f"{self._base}/{name}/{path}",
+            schema,
+            filesystem=self._disk,
+            compression="zstd",
+            compression_level=1,
+            write_statistics=[column for column in BOUNDED if column in schema.names],
+        )
+
+    def inspect(self, name: str, path: str) -> Written:
+        """What the disk says of a file of a table."""
+        full = f"{self._base}/{name}/{path}"
+        info = self._disk.get_file_info(full)
+        footer = pq.read_metadata(full, filesystem=self._disk)
+        return Written(info.size, info.mtime or datetime.now(UTC), footer)
+
+    def paths(self, name: str, folder: str) -> list[str]:
+        """The Parquet files in a folder of a table, relative to the table."""
+        selector = FileSelector(
+            f"{self._base}/{name}/{folder}", recursive=True, allow_not_found=True
+        )
+        found = self._disk.get_file_info(selector)
+        parts = [info.path for info in found if info.path.endswith(".parquet")]
+        return sorted(path.removeprefix(f"{self._base}/{name}/") for path in parts)
+
+    def folders(self, name: str) -> list[str]:
+        """The folders in a folder below the root."""
+        return self._root.folders(name)
+
+    def complete(self, name: str) -> bool:
+        """Whether Spark finished writing a folder below the root."""
+        marker = self._disk.get_file_info(f"{self._base}/{name}/_SUCCESS")
+        return bool(marker.type is FileType.File)
+
+    def move(self, source: str, name: str, folder: str) -> None:
+        """Moves the Parquet files of a folder below the root to a folder of a table."""
+        for path in self.paths(source, ""):
+            target = f"{self._base}/{name}/{folder}"
+            self._disk.create_dir(target)
+            self._disk.move(f"{self._base}/{source}/{path}", f"{target}/{path.rpartition('/')[2]}")
+
+    def remove(self, source: str) -> None:
+        """Deletes a folder below the root."""
+        self._disk.delete_dir(f"{self._base}/{source}")

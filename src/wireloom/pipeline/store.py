@@ -1,0 +1,92 @@
+"""Reading and writing tables: Spark writes Parquet, delta-rs commits it in one transaction.
+
+A repeated write is recognised by its application transaction and skipped, so a repeated batch
+changes nothing. Files of a commit that never happened are left for `vacuum`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from wireloom.pipeline.files import MAX_FILE_RECORDS, ParquetFiles
+from wireloom.pipeline.log import DeltaLog, File
+from wireloom.pipeline.marks import Marks
+from wireloom.pipeline.tables import Table
+
+
+class TableStore:
+    """The tables below one root.
+
+    Args:
+        root: A path or a URL.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self.files = ParquetFiles(root)
+        self.log = DeltaLog(self.files)
+        self.root = self.files.root
+        self._marks = Marks()
+
+    def read(
+        self, spark: SparkSession, table: Table, files: Sequence[File] | None = None
+    ) -> DataFrame:
+        """The rows of a table, or of some of its files; none if it does not exist yet."""
+        chosen = self.log.files(table.name) if files is None else files
+        if not chosen:
+            return spark.createDataFrame([], table.schema)
+        paths = [f"{self.files.uri(table.name)}/{file.path}" for file in chosen]
+        return spark.read.schema(table.schema).parquet(*paths)
+
+    def scan(
+        self, table: Table, columns: Sequence[str], files: Sequence[File] | None = None
+    ) -> Iterator[tuple[File, pa.Table]]:
+        """Some columns of each file, without Spark; a dot leads into a struct."""
+        for file in self.log.files(table.name) if files is None else files:
+            with self.files.open(table.name, file.path) as opened:
+                yield file, opened.read(columns=list(columns))
+
+    def holding(
+        self, table: Table, columns: Sequence[str], marked: Sequence[str], values: pa.Array
+    ) -> Iterator[tuple[File, pa.Table]]:
+        """As `scan`, for those row groups that may have one of `values` in a `marked` column."""
+        files = {file.path: file for file in self.log.files(table.name)}
+        found = self._marks.holding(
+            table.name, marked, values, files, lambda path: self.files.open(table.name, path)
+        )
+        for path, groups in found.items():
+            with self.files.open(table.name, path) as opened:
+                yield files[path], opened.read_row_groups(groups, columns=list(columns))
+
+    def append(self, table: Table, rows: DataFrame, *, app: str, version: int) -> int:
+        """Adds rows in one transaction, unless `app` did so up to `version` before."""
+        if self.log.done(table.name, app) >= version:
+            return 0
+        return self.log.commit(table, self._write(table, rows), {app: version})
+
+    def replace(
+        self,
+        table: Table,
+        rows: DataFrame,
+        *,
+        app: str,
+        version: int,
+        also: Mapping[str, int] | None = None,
+    ) -> int:
+        """Makes `rows` all there is, in one transaction, with the same guard."""
+        if self.log.computed(table, app) >= version:
+            return 0
+        done = {app: version, **(also or {})}
+        return self.log.commit(table, self._write(table, rows), done, mode="overwrite")
+
+    def _write(self, table: Table, rows: DataFrame) -> list[str]:
+        """Writes rows below a table; gives the files, which are not part of it yet."""
+        folder = uuid4().hex
+        chosen = rows.select([f.col(c.name).cast(c.type).alias(c.name) for c in table.columns])
+        chosen.write.option("maxRecordsPerFile", MAX_FILE_RECORDS).parquet(
+            f"{self.files.uri(table.name)}/{folder}"
+        )
+        return self.files.paths(table.name, folder)

@@ -1,0 +1,47 @@
+"""Fate rules, one file a protocol: who is owed a message, and what proves that it came.
+
+Only what is verified proves anything: a signature that holds, or a server's word as it leaves
+the server. What a client sends *to* a server in the server's name is not the server's.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+from importlib import import_module
+from types import MappingProxyType
+
+from wireloom.pipeline.transforms.evidence.rows import Rules
+from wireloom.registry import NAMES, protocol
+
+
+@cache
+def rules() -> Mapping[str, Rules]:
+    """The rules of every protocol that has some, by its name."""
+    found = {name: _rules(protocol(name).evidence_module) for name in NAMES}
+    return MappingProxyType({name: one for name, one in found.items() if one is not None})
+
+
+def _rules(module: str) -> Rules | None:
+    """The rules in a module; None if there is no such module."""
+    try:
+        return import_module(module).RULES  # type: ignore[no-any-return]
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        return None
+
+
+def columns(known: Collection[str]) -> list[str]:
+    """The columns that the rules look at, fields of a struct by their path.
+
+    Args:
+        known: The columns that there are; other words are not columns.
+    """
+    texts = (text for one in rules().values() for text in one.looks_at())
+    words = {word for text in texts for word in _words(text)}
+    return sorted(word for word in words if word.partition(".")[0] in known)
+
+
+def _words(sql: str) -> list[str]:
+    """Names in SQL, dotted ones whole; texts in quotes are none."""
+    return re.findall(r"[a-z_]\w*(?:\.\w+)*", re.sub(r"'[^']*'", "", sql))

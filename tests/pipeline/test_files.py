@@ -1,0 +1,71 @@
+"""Parquet files below a root."""
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from wireloom.pipeline.files import BOUNDED, ParquetFiles
+
+NUMBERS = pa.schema([("n", pa.int64()), ("word", pa.string())])
+SLICED = pa.schema([("slice", pa.int64()), ("word", pa.string())])
+
+
+def write(files: ParquetFiles, name: str, path: str, schema: pa.Schema = NUMBERS) -> None:
+    files.make(name)
+    with files.writer(name, path, schema) as writer:
+        number = pa.array([1, 2])
+        writer.write_table(pa.table([number, pa.array(["one", "two"])], schema=schema))
+
+
+def test_a_file_that_was_written_can_be_read(tmp_path: Path) -> None:
+    files = ParquetFiles(tmp_path)
+    write(files, "numbers", "a.parquet")
+    with files.open("numbers", "a.parquet") as opened:
+        assert opened.read().to_pylist() == [{"n": 1, "word": "one"}, {"n": 2, "word": "two"}]
+    written = files.inspect("numbers", "a.parquet")
+    assert written.size == (tmp_path / "numbers" / "a.parquet").stat().st_size
+    assert written.footer.num_rows == 2
+
+
+def test_only_bounded_columns_have_statistics(tmp_path: Path) -> None:
+    files = ParquetFiles(tmp_path)
+    write(files, "sliced", "a.parquet", SLICED)
+    group = files.inspect("sliced", "a.parquet").footer.row_group(0)
+    known = {name: group.column(place).statistics for place, name in enumerate(SLICED.names)}
+    assert {name for name, one in known.items() if one is not None} <= set(BOUNDED)
+    assert (known["slice"].min, known["slice"].max) == (1, 2)
+
+
+def test_the_files_of_a_folder_are_listed_relative_to_the_table(tmp_path: Path) -> None:
+    files = ParquetFiles(tmp_path)
+    assert files.paths("numbers", "") == []
+    (tmp_path / "numbers" / "x").mkdir(parents=True)
+    (tmp_path / "numbers" / "x" / "_SUCCESS").touch()
+    write(files, "numbers", "x/b.parquet")
+    write(files, "numbers", "x/a.parquet")
+    assert files.paths("numbers", "x") == ["x/a.parquet", "x/b.parquet"]
+    assert files.folders("numbers") == ["x"]
+
+
+def test_a_folder_is_complete_when_spark_says_so(tmp_path: Path) -> None:
+    files = ParquetFiles(tmp_path)
+    files.make("stage")
+    assert not files.complete("stage")
+    (tmp_path / "stage" / "_SUCCESS").touch()
+    assert files.complete("stage")
+
+
+def test_a_folder_is_moved_to_a_table_and_removed(tmp_path: Path) -> None:
+    files = ParquetFiles(tmp_path)
+    write(files, "stage", "a.parquet")
+    files.move("stage", "numbers", "new")
+    assert files.paths("numbers", "new") == ["new/a.parquet"]
+    assert files.paths("stage", "") == []
+    files.remove("stage")
+    assert not (tmp_path / "stage").exists()
+
+
+def test_the_root_has_a_name_for_each_engine(tmp_path: Path) -> None:
+    files = ParquetFiles(f"file://{tmp_path}/")
+    assert files.uri("numbers") == f"file://{tmp_path}/numbers"
+    assert files.delta_root == f"file://{tmp_path}"

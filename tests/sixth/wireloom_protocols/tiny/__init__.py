@@ -1,0 +1,1 @@
+"""Tiny: a protocol of lines, with the modules that a further protocol has to write."""
