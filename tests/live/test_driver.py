@@ -23,6 +23,8 @@ from wireloom.wire.session import (
     Closed,
     Command,
     Congested,
+    Deliver,
+    Dial,
     Event,
     Forget,
     FrameReceived,
@@ -132,6 +134,30 @@ def test_a_record_is_forgotten_after_what_it_stood_for_has_left() -> None:
         driver.request([Send(1, b"a"), Forget("kept", "x")])
         await turn()
         assert left == [1]
+
+    slowly(test)
+
+
+def test_a_connection_to_a_peer_that_was_given_up_is_cut_and_not_heard_of(tmp_path: Path) -> None:
+    async def test(driver: Driver, session: EchoSession) -> None:
+        late = Pipe(driver)
+        late.dial = Dial("tcp", "ada:1")
+        driver.opened(late)
+        assert late.aborted
+        driver.closed(late, 1006)
+        await turn()
+        assert session.events == []
+
+    drive(tmp_path, test)
+
+
+def test_what_a_session_delivers_is_handed_on(tmp_path: Path) -> None:
+    async def test(driver: Driver, store: Slow) -> None:
+        driver.request([Deliver("nobody takes it")])
+        got: list[object] = []
+        driver.deliver = got.append
+        driver.request([Deliver("here")])
+        assert got == ["here"]
 
     slowly(test)
 
@@ -514,7 +540,7 @@ def test_the_bound_of_what_waits_for_the_capture_log_holds_within_a_turn(
 
     async def test(driver: Driver, session: EchoSession) -> None:
         pipe = opened(driver)
-        driver._came.extend(FrameReceived(pipe.line, large) for _ in range(100))
+        driver._inbox.extend(FrameReceived(pipe.line, large) for _ in range(100))
         driver.catch_up()
         waited.append(len(session.seen(FrameReceived)))
 

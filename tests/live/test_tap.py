@@ -11,14 +11,13 @@ import uvloop
 
 from capture.made import frame as framed
 from live.parts import Pipe, captured, until
-from wireloom.capture import retention
+from wireloom.capture import retention, rows
 from wireloom.capture.retention import Bounds, Keeper, QuotaError, kept
+from wireloom.capture.rows import SENT
 from wireloom.capture.segment import segments
 from wireloom.capture.taken import mark
 from wireloom.capture.writer import CaptureWriter
-from wireloom.live import rows
 from wireloom.live import tap as module
-from wireloom.live.rows import LEFT
 from wireloom.live.tap import Tap
 from wireloom.wire.outcome import Outcome
 
@@ -32,7 +31,7 @@ def pipe(name: str = "alice") -> Pipe:
 
 def add(tap: Tap, *frames: bytes) -> None:
     for raw in frames:
-        tap.rows.add(pipe(), LEFT[Outcome.DELIVERED], raw)
+        tap.rows.add(pipe(), SENT[Outcome.DELIVERED], raw)
     tap.rows.at(time_ns())
 
 
@@ -85,7 +84,7 @@ def test_tokens_are_not_written_and_the_rest_is(tmp_path: Path) -> None:
         spoken = pipe()
         spoken.protocol = protocol
         for raw in frames:
-            tap.rows.add(spoken, LEFT[None], raw)
+            tap.rows.add(spoken, SENT[None], raw)
         tap.rows.at(time_ns())
 
     async def test(tap: Tap, told: list[bool]) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from time import monotonic
 from types import ModuleType
@@ -211,7 +212,7 @@ class Wire:
         """A client connects."""
         assert self._session is not None
         self._session.identity, self._session.peer = event.identity, event.peer
-        self._driver._next_line = event.line
+        self._driver._runner._lines = count(event.line)
         headers = {} if event.token is None else {"Authorization": f"Bearer {event.token}"}
         client = connect(
             self._url,
@@ -246,7 +247,7 @@ class Wire:
         one = self.sockets.pop(line, None)
         if one is not None:
             one.close_socket()
-            self._await(lambda: line not in self._driver._connections)
+            self._await(lambda: self._driver._performer.find(line) is None)
 
     def tells(self, event: Event) -> None:
         """The session hears of something that did not come from a socket."""
@@ -282,8 +283,7 @@ class Wire:
             yield line, said.encode() if isinstance(said, str) else said, is_text
 
     def _is_idle(self) -> bool:
-        driver = self._driver
-        return not (driver._waiting or driver._turn or driver._came or driver._came_or_went)
+        return self._driver.is_idle
 
     def _reach(self, one: ClientConnection) -> None:
         """Waits until the server has read all that was sent, and all it wrote has been read."""

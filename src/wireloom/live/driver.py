@@ -1,46 +1,40 @@
-"""Runs a session on links: bytes become events, commands become bytes.
+"""A session on sockets: links tell of bytes, and frames leave in writes.
 
 Everything happens on one event loop. Frames that come in wait for the end of the loop's turn,
 or for anything else that happens, and are then handled one after the other. What a session
-answers is performed at once (see `performer`), but frames that leave are only put to their
+answers is performed at once (see `performing`), but frames that leave are only put to their
 connections, and written together when the turn ends.
 """
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from time import perf_counter, time_ns
+from collections.abc import Callable
 from typing import Final
 
 from wireloom.live import journal
 from wireloom.live.alarm import Alarm
 from wireloom.live.backlogs import Backlogs
+from wireloom.live.clock import SystemClock
+from wireloom.live.dialling import Dialer, Dialling
 from wireloom.live.links.connection import Connection
 from wireloom.live.metrics import Meters
-from wireloom.live.performer import Answer, Performer
 from wireloom.live.pressure import TICK_SECONDS, Pressure
 from wireloom.live.store import RecordStore
 from wireloom.live.tap import Tap
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.performing.performer import Performer
+from wireloom.performing.runner import Runner
+from wireloom.performing.world import Channel, Clock, now_ms
 from wireloom.wire.session import (
     Alive,
-    Close,
-    Closed,
-    Command,
-    Conclude,
+    Dial,
     Event,
     FrameReceived,
     FrameRefused,
-    Opened,
     Requested,
     Session,
     Stopping,
-    TimerFired,
-    Turn,
 )
 
-INTERNAL_ERROR: Final = 1011
 GOING_AWAY: Final = 1001
 MAX_TIMERS_A_TURN: Final = 256
 """Timers that are due wait for others' frames after so many."""
@@ -56,7 +50,6 @@ ORDINARY: Final = frozenset({1000, GOING_AWAY, 1005, 1006})
 MAX_HELD_BYTES: Final = 128 * 1024 * 1024
 """With more in frames that wait for the store, the node takes nothing in."""
 
-_NS_PER_MS: Final = 1_000_000
 _log: Final = logging.getLogger(__name__)
 
 
@@ -69,7 +62,7 @@ class Driver:
         store: Where it keeps what must survive.
         tap: Where frames are captured, if they are.
         meters: Where things are counted.
-        deliver: Takes what the session delivers.
+        clock: What time it is.
     """
 
     def __init__(
@@ -80,51 +73,59 @@ class Driver:
         store: RecordStore,
         tap: Tap | None = None,
         meters: Meters | None = None,
-        deliver: Callable[[object], None] = lambda _: None,
+        clock: Clock | None = None,
     ) -> None:
         self._protocol = protocol
-        self._session = session
-        self._turn_of_session = Turn(session.ids)
         self._store = store
         self._tap = tap
         self._meters = meters or Meters()
-        out = self._let_out
+        self._clock = clock or SystemClock()
         self._performer = Performer(
-            protocol, store=store, tap=tap, meters=self._meters, deliver=deliver, let_out=out
+            protocol,
+            connections=self,
+            records=store,
+            tap=tap,
+            counts=self._meters,
+            deliver=self._deliver,
         )
-        self._connections = self._performer.connections
-        self._waiting = self._performer.waiting
-        self._timers = self._performer.timers
+        self._runner = Runner(session, self._performer, clock=self._clock, failed=self._failed)
+        self._inbox = self._runner.inbox
         self._loop = asyncio.get_running_loop()
         self._sockets: set[Connection] = set()
-        self._came: deque[Event] = deque()
-        self._came_or_went: deque[Opened | Closed] = deque()
-        self._is_working = False
-        self._next_line = 1
         self._turn: list[Connection] = []
+        """Connections to which something was put in this turn."""
         self._turn_began_at: float | None = None
         self._alarm = Alarm(self._ring)
         self._pressure = Pressure()
+        self._dialling = Dialling(self._unreached)
         self.backlogs = Backlogs()
         """What waits to leave on all connections; drivers of one node share it."""
+
+        self.deliver: Callable[[object], None] = lambda _: None
+        """Takes what the session delivers."""
 
         self.overloaded: Callable[[bool], None] = lambda _: None
         """Told when too much waits for the store, and when little enough does again."""
 
         self._is_overloaded = False
         self._ticker: asyncio.TimerHandle | None = None
-        self._is_paused = False
         self._emptied = asyncio.Event()
         self._add_gauges()
 
     def start(self) -> None:
         """Gives the session back what an earlier life stored."""
-        now = time_ns()
-        records = self._store.load(self._protocol)
-        restored = self._turn_of_session.begin(now // _NS_PER_MS)
-        self._session.restore(records, self._turn_of_session)
-        self._performer.perform([(restored, None, b"")], now)
+        self._runner.start(self._store.load(self._protocol))
         self._begin_turn()
+
+    def add_link(self, name: str, link: Dialer) -> None:
+        """Has the session's dials of this name reach out through a link."""
+        self._dialling.links[name] = link
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits to be heard, to be kept or to leave."""
+        is_behind = self._inbox or self._runner.is_behind
+        return not (is_behind or self._performer.held_count or self._turn)
 
     def request(self, request: object) -> None:
         """Tells the session what the application wants."""
@@ -140,27 +141,23 @@ class Driver:
 
     def opened(self, connection: Connection) -> None:
         """A connection came up."""
-        connection.line = self._next_line
-        connection.protocol = self._protocol
         connection.turn = self._turn
-        self._next_line += 1
-        self._connections[connection.line] = connection
         self._sockets.add(connection)
+        if not self._runner.open(connection):
+            connection.abort()
+            return
         self._meters.opened += 1
-        if self._is_paused:
+        if self._runner.is_paused:
             connection.pause()
-        self._came_or_went.append(
-            Opened(connection.line, connection.peer, connection.identity, connection.token)
-        )
         self.catch_up()
 
     def received(self, event: FrameReceived) -> None:
         """A whole frame came in."""
-        came = self._came
-        came.append(event)
+        inbox = self._inbox
+        inbox.append(event)
         if self._turn_began_at is None:
             self._begin_turn()
-        elif len(event.raw) > LARGE or len(came) > MANY:
+        elif len(event.raw) > LARGE or len(inbox) > MANY:
             self.catch_up()
 
     def refused(self, event: FrameRefused) -> None:
@@ -168,16 +165,9 @@ class Driver:
         self._handle(event)
 
     def catch_up(self) -> None:
-        """Handles all that came, unless that is being done."""
-        if self._is_working or not (self._came or self._came_or_went):
-            return
-        self._is_working = True
-        try:
-            now = time_ns()
-            self._performer.perform(self._answers(now // _NS_PER_MS), now)
-        finally:
-            self._is_working = False
-        self._begin_turn()
+        """Handles all that came in, unless that is being done."""
+        if self._runner.catch_up():
+            self._begin_turn()
 
     def alive(self, connection: Connection) -> None:
         """The peer gave a sign of life that is no frame."""
@@ -204,13 +194,12 @@ class Driver:
     def ending(self, connection: Connection, code: int) -> None:
         """Nothing leaves on a connection any more, though its socket may stay for a while."""
         self.catch_up()
-        if not self._performer.drop(connection):
+        if not self._runner.end(connection, code):
             return
         self._meters.closed[code] += 1
         if code not in ORDINARY:
             self._note("ended", connection, code=code)
         # Later: a link may tell of an end in the middle of an answer that demanded it.
-        self._came_or_went.append(Closed(connection.line, code))
         self._loop.call_soon(self.catch_up)
 
     def closed(self, connection: Connection, code: int) -> None:
@@ -222,7 +211,7 @@ class Driver:
         if not self._sockets:
             self._emptied.set()
 
-    def _note(self, event: str, connection: Connection, **fields: str | int) -> None:
+    def _note(self, event: str, connection: Channel, **fields: str | int) -> None:
         journal.note(
             event, protocol=self._protocol, name=connection.name, peer=connection.peer, **fields
         )
@@ -231,18 +220,18 @@ class Driver:
 
     def synced(self, ticket: int) -> None:
         """All records up to this ticket are on disk."""
-        self._performer.release(ticket, time_ns())
+        self._runner.release(ticket)
         self._begin_turn()
 
     def pause(self) -> None:
         """Stops reading, and handling what was read: the node cannot keep up."""
-        self._is_paused = True
+        self._runner.is_paused = True
         for connection in self._sockets:
             connection.pause()
 
     def resume(self) -> None:
         """Reads on."""
-        self._is_paused = False
+        self._runner.is_paused = False
         for connection in self._sockets:
             connection.resume()
         self._begin_turn()
@@ -251,6 +240,7 @@ class Driver:
         """Lets the session say goodbye, lets everything out, and ends all connections."""
         self.resume()
         self._handle(Stopping())
+        self._dialling.stop()
         try:
             async with asyncio.timeout(seconds):
                 await self._drain()
@@ -264,10 +254,10 @@ class Driver:
         await asyncio.sleep(0)
 
     async def _drain(self) -> None:
-        while self._waiting or self._turn or self._came:
+        while not self.is_idle:
             await asyncio.sleep(0.005)
-        for connection in tuple(self._connections.values()):
-            connection.close(GOING_AWAY, "server shutdown")
+        for channel in self._performer.channels:
+            channel.close(GOING_AWAY, "server shutdown")
         while self._sockets:
             self._emptied.clear()
             await self._emptied.wait()
@@ -276,67 +266,51 @@ class Driver:
         self._meters.slow = self._pressure.named
         self._meters.gauges |= {
             "connections": lambda: len(self._sockets),
-            "timers": lambda: len(self._timers),
-            "held_commands": lambda: len(self._waiting),
+            "timers": lambda: self._performer.timer_count,
+            "held_commands": lambda: self._performer.held_count,
             "congested_connections": lambda: len(self._pressure),
         }
 
-    # Events and commands.
+    # What performing asks for.
+
+    def admitted(self, channel: Channel) -> None:
+        """A peer has said who it is."""
+        self._note("login", channel)
+
+    def dial(self, dial: Dial) -> None:
+        """Begins to reach a peer."""
+        self._dialling.begin(dial)
+
+    def abandon(self, dial: Dial) -> None:
+        """Ends an attempt to reach a peer."""
+        self._dialling.abandon(dial)
+
+    def _deliver(self, item: object) -> None:
+        self.deliver(item)
+
+    def _unreached(self, dial: Dial, reason: str) -> None:
+        self._runner.fail(dial, reason)
+        self._begin_turn()
+
+    def _failed(self, event: Event, error: Exception) -> None:
+        """The session did not handle an event: that is a fault of our own."""
+        self._meters.faults += 1
+        kind = type(event).__name__
+        _log.error("%s: %s was not handled", self._protocol, kind, exc_info=error)
 
     def _handle(self, event: Event) -> None:
-        self._came.append(event)
+        self._inbox.append(event)
         self.catch_up()
-
-    def _answers(self, now_ms: int) -> Iterator[Answer]:
-        """What the session answers to all that happened: one answer at a time is performed.
-
-        It hears of ends before anything else: it shall send nothing into the void. What came
-        after it had ended a connection, it does not hear. While the node cannot keep up, what came
-        waits.
-        """
-        handle, came, first = self._session.handle, self._came, self._came_or_went
-        connections, turn = self._connections, self._turn_of_session
-        while first or (came and not self._is_paused):
-            event = first.popleft() if first else came.popleft()
-            source, raw = None, b""
-            if type(event) is FrameReceived:
-                raw = event.raw
-                source = connections.get(event.line)
-                if source is None:
-                    continue
-            elif type(event) is FrameRefused:
-                raw, source = event.head, connections.get(event.line)
-            commands: Sequence[Command] = turn.begin(now_ms)
-            try:
-                handle(event, turn)
-            except Exception:
-                commands = self._apology(event)
-            yield commands, source, raw
-
-    def _apology(self, event: Event) -> Sequence[Command]:
-        """What is done about an event that the session failed on."""
-        self._meters.faults += 1
-        _log.exception("%s: %s was not handled", self._protocol, type(event).__name__)
-        if isinstance(event, FrameReceived | FrameRefused):
-            return (
-                Conclude(Outcome.REJECTED, Reason.INTERNAL),
-                Close(event.line, INTERNAL_ERROR, "internal error"),
-            )
-        return ()
 
     # Turns of the loop.
 
     def _begin_turn(self) -> None:
         if self._turn_began_at is None:
-            self._turn_began_at = perf_counter()
+            self._turn_began_at = self._clock.elapsed()
             self._loop.call_soon(self._end_turn)
 
     def _end_turn(self) -> None:
-        """Sends frames to sockets and records to disk, all that this turn brought.
-
-        Who spoke is answered last: when a sender hears what became of a message, it has left for
-        its receiver, whatever happens to this process in between. So it has when it is forgotten.
-        """
+        """Sends frames to sockets and records to disk, all that this turn brought."""
         try:
             self.catch_up()
         finally:
@@ -348,16 +322,19 @@ class Driver:
         self._set_alarm()
 
     def _close_turn(self, began_at: float) -> None:
-        self._let_out()
+        self.let_out()
         self._performer.begin()
         self._turn_began_at = None
-        self._meters.turn.observe(perf_counter() - began_at)
-        if self._came and not self._is_paused:  # something failed that came before
+        self._meters.turn.observe(self._clock.elapsed() - began_at)
+        if self._inbox and self._runner.is_behind:  # something failed that came before
             self._begin_turn()
 
-    def _let_out(self) -> None:
-        """Writes all that was put, and has records and rows written if they are enough."""
-        for connection in sorted(self._turn, key=self._performer.spoke.__contains__):
+    def let_out(self) -> None:
+        """Writes all that was put, and has records and rows written if they are enough.
+
+        A record is forgotten after what it stood for has left.
+        """
+        for connection in self._performer.in_order(self._turn):
             connection.flush()
         self._turn.clear()
         self._store.commit()
@@ -368,27 +345,21 @@ class Driver:
     def _weigh(self) -> None:
         """Tells when too much waits for the store, and when little enough does again."""
         most = MAX_HELD_BYTES // 2 if self._is_overloaded else MAX_HELD_BYTES
-        is_much = self._waiting.size > most
+        is_much = self._performer.held_size > most
         if is_much != self._is_overloaded:
             self._is_overloaded = is_much
             self.overloaded(is_much)
 
     def _set_alarm(self) -> None:
-        """Wakes for the next timer; while the node cannot keep up, timers wait too."""
-        due = None if self._is_paused else self._timers.next_at()
-        self._alarm.set(due, time_ns() // _NS_PER_MS)
+        self._alarm.set(self._runner.next_timer_ms(), now_ms(self._clock))
 
     def _tick(self) -> None:
         self._ticker = None
-        for event in () if self._is_paused else self._pressure.tick():
+        for event in () if self._runner.is_paused else self._pressure.tick():
             self._handle(event)
         self._begin_turn()
 
     def _ring(self) -> None:
-        if self._is_paused:
-            return
-        for count, timer in enumerate(self._timers.due(time_ns() // _NS_PER_MS), 1):
-            self._handle(TimerFired(timer))
-            if count == MAX_TIMERS_A_TURN:
-                break
-        self._begin_turn()
+        if not self._runner.is_paused:
+            self._runner.fire(MAX_TIMERS_A_TURN)
+            self._begin_turn()

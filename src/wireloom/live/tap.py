@@ -16,8 +16,8 @@ from contextlib import suppress
 from typing import Final
 
 from wireloom.capture.retention import Keeper, QuotaError
+from wireloom.capture.rows import Rows
 from wireloom.capture.writer import CaptureWriter
-from wireloom.live.rows import Rows
 
 FLUSH_SECONDS: Final = 0.2
 """How long a frame waits for others that go to disk with it."""

@@ -1,7 +1,9 @@
 """What all connections share: counting what waits."""
 
+import pytest
+
 from live.parts import Pipe
-from wireloom.live.links.connection import Backlog, Connection, LinkLimits, shown
+from wireloom.live.links.connection import Backlog, Connection, LinkLimits, address_of, shown
 
 
 class Watcher:
@@ -58,3 +60,19 @@ def test_addresses_as_people_write_them() -> None:
     assert shown(("127.0.0.1", 80)) == "127.0.0.1:80"
     assert shown(("::1", 80, 0, 0)) == "[::1]:80"
     assert shown(None) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("text", "address"), [("host:1", ("host", 1)), ("[::1]:65535", ("::1", 65_535))]
+)
+def test_an_address_is_read_as_it_is_shown(text: str, address: tuple[str, int]) -> None:
+    assert address_of(text) == address
+    assert shown(address) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "host", "host:", ":1", "host:0", "host:65536", "host:-1", "::1:1", "h:٣", "[]:1"]
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="host"):
+        address_of(text)

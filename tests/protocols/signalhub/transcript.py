@@ -10,40 +10,23 @@
 
 There is no socket and no clock: `hub.passes(ms)` lets time pass and fires what is due, and
 `hub.crashes()` begins a new life with what the old one stored. All that the hub sends is decoded
-strictly; it must say null where it says nothing, and each frame must have one outcome.
+strictly, and it must say null where it says nothing; `Harness` holds the hub to its contract.
 """
 
 import itertools
 import json
 from collections import deque
-from collections.abc import Hashable
 from typing import Any
 
 import msgspec
 
-from support.commands import commands_after, commands_at_start, singly
+from support.harness import Harness, Place, Remote, Simulated
 from wireloom.protocols.signalhub import codec, spans
 from wireloom.protocols.signalhub.envelope import SharedMessage, emitted
 from wireloom.protocols.signalhub.hub.session import HubSession
 from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.wire.ids import Ids
-from wireloom.wire.session import (
-    Close,
-    Closed,
-    Command,
-    Conclude,
-    Congested,
-    Event,
-    Forget,
-    FrameReceived,
-    FrameRefused,
-    Opened,
-    Send,
-    Stopping,
-    Store,
-    TimerFired,
-    WakeAt,
-)
+from wireloom.wire.session import Closed, Congested, FrameReceived, Send, Stopping
 
 HUB = "@(cloudflare/signal-hub)"
 PEER = "192.0.2.1:1"
@@ -59,41 +42,23 @@ def note(type_: str = "chat:line", payload: Any = None) -> dict[str, Any]:
     return {"type": type_, "payload": payload}
 
 
-class Transcript:
+class Transcript(Harness["Client"]):
     """A hub whose events and commands are written down.
 
     Args:
+        place: Where it runs; without sockets if it is not given.
         settings: What differs from a hub without rates.
     """
 
-    def __init__(self, **settings: Any) -> None:
+    session: HubSession
+
+    def __init__(self, *, place: Place | None = None, **settings: Any) -> None:
         self.settings = HubSettings(**{"secret": SECRET, **UNLIMITED, **settings})
-        self.now_ms = BEGIN_MS
-        self.lives = 0
-        self.clients: dict[int, Client] = {}
-        self.timers: dict[Hashable, int] = {}
-        self.stored: dict[tuple[str, str], bytes] = {}
-        self.conclusions: deque[Conclude] = deque()
-        self.commands: list[Command] = []
         self.ids = itertools.count(1)
-        self.lines = itertools.count(1)
-        self.begins()
+        super().__init__(self._made, place or Simulated(BEGIN_MS))
 
-    def begins(self) -> None:
-        """A life begins, with what was stored."""
-        self.lives += 1
-        self.session = HubSession(self.settings, Ids(f"life-{self.lives}"))
-        records = [Store(kind, key, value) for (kind, key), value in self.stored.items()]
-        self.performs(commands_at_start(self.session, records, self.now_ms))
-
-    def crashes(self, *, after_ms: int = 0) -> None:
-        """The hub dies without a word; another one begins later."""
-        for client in self.clients.values():
-            client.closed = client.closed or (1006, "crash")
-        self.clients.clear()
-        self.timers.clear()
-        self.now_ms += after_ms
-        self.begins()
+    def _made(self, life: int) -> HubSession:
+        return HubSession(self.settings, Ids(f"life-{life}"))
 
     def client(self, address: str, **more: Any) -> "Client":
         """A client that has connected; its welcome was heard."""
@@ -107,64 +72,14 @@ class Transcript:
         self, address: str, *, packed: bool = False, token: str | None = None, peer: str = PEER
     ) -> "Client":
         """A client that has said nothing yet."""
-        client = Client(self, next(self.lines), address, packed=packed)
-        self.clients[client.line] = client
-        self.happens(Opened(client.line, peer, token=token))
+        client = Client(self, address, packed=packed)
+        self.connects(client, peer, token=token)
         return client
-
-    def happens(self, event: Event) -> None:
-        """Tells the hub of an event and performs what it wants."""
-        commands = self.commands = singly(commands_after(self.session, event, self.now_ms))
-        outcomes = [one for one in commands if isinstance(one, Conclude)]
-        assert len(outcomes) == isinstance(event, FrameReceived | FrameRefused)
-        self.performs(commands)
-
-    def performs(self, commands: Any) -> None:
-        closed: list[Close] = []
-        for command in commands:
-            self._perform(command)
-            if isinstance(command, Close):
-                closed.append(command)
-        for command in closed:
-            if self.clients.pop(command.line, None):
-                self.happens(Closed(command.line, command.code))
-
-    def _perform(self, command: Command) -> None:
-        match command:
-            case Send():
-                self.clients[command.line].takes(command)
-            case Close():
-                client = self.clients.get(command.line)
-                if client:
-                    client.closed = (command.code, command.reason)
-            case WakeAt(timer=timer, at_ms=None):
-                self.timers.pop(timer, None)
-            case WakeAt(timer=timer, at_ms=int(at_ms)):
-                self.timers[timer] = at_ms
-            case Store():
-                self.stored[command.kind, command.key] = command.value
-            case Forget():
-                self.stored.pop((command.kind, command.key), None)
-            case Conclude():
-                assert (command.reason is not None) == (command.outcome == "rejected")
-                self.conclusions.append(command)
 
     def concludes(self, outcome: str, reason: str | None = None) -> None:
         """The last frame had this outcome."""
         assert self.conclusions
         assert (self.conclusions[-1].outcome, self.conclusions[-1].reason) == (outcome, reason)
-
-    def passes(self, ms: int) -> None:
-        """Time passes; timers fire when they are due."""
-        end_ms = self.now_ms + ms
-        while self.timers:
-            timer, at_ms = min(self.timers.items(), key=lambda pair: pair[1])
-            if at_ms > end_ms:
-                break
-            del self.timers[timer]
-            self.now_ms = max(self.now_ms, at_ms)
-            self.happens(TimerFired(timer))
-        self.now_ms = end_ms
 
     def stops(self) -> None:
         """The process is about to end."""
@@ -175,24 +90,22 @@ class Transcript:
         return sorted(kind for kind, _ in self.stored)
 
 
-class Client:
+class Client(Remote):
     """One connection from outside."""
 
-    def __init__(self, hub: Transcript, line: int, address: str, *, packed: bool) -> None:
+    def __init__(self, hub: Transcript, address: str, *, packed: bool) -> None:
         self.hub = hub
-        self.line = line
         self.address = address
         self.packed = packed
         self.heard: deque[SharedMessage] = deque()
-        self.closed: tuple[int, str] | None = None
         self.registered: set[str] = set()
         """The addresses that it asked for; the hub may answer to them."""
 
-    def takes(self, command: Send) -> None:
+    def takes(self, frame: Send) -> None:
         """A frame comes in: in the client's encoding, complete, and well formed."""
-        assert command.text is spans.is_json(command.raw)
-        assert command.text is not self.packed
-        message = codec.decode(command.raw)
+        assert frame.text is spans.is_json(frame.raw)
+        assert frame.text is not self.packed
+        message = codec.decode(frame.raw)
         assert isinstance(message, SharedMessage)
         assert emitted(message) == message
         if message.from_ == self.hub.settings.address:
@@ -286,5 +199,5 @@ class Client:
 
     def leaves(self) -> None:
         """The connection breaks."""
-        if self.hub.clients.pop(self.line, None):
+        if self.line in self.hub.clients:
             self.hub.happens(Closed(self.line, 1006))

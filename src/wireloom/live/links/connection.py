@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
-from wireloom.wire.session import Close, FrameReceived, FrameRefused, Line, Send
+from wireloom.wire.session import Close, Dial, FrameReceived, FrameRefused, Line, Send
 
 ABNORMAL: Final = 1006
 """The code of a connection that ended without one."""
@@ -58,6 +58,12 @@ class LinkLimits(msgspec.Struct, frozen=True, kw_only=True):
     ping_seconds: float = 20.0
     """A connection that is silent for this long is asked for a sign of life; one that is silent
     for as long again is cut. A frame has to arrive whole within that time."""
+
+    dial_seconds: float = 5.0
+    """A peer that this side reaches out to has this long to answer."""
+
+    max_dials: int = 256
+    """Peers that this side reaches out to at once; further attempts fail."""
 
     close_seconds: float = 5.0
     """A connection that is being closed has this long to let everything out."""
@@ -142,6 +148,7 @@ class Connection(ABC):
         "_waiting",
         "_waiting_bytes",
         "_waiting_frames",
+        "dial",
         "held",
         "host",
         "identity",
@@ -171,6 +178,9 @@ class Connection(ABC):
 
         self.identity: str | None = None
         self.token: str | None = None
+        self.dial: Dial | None = None
+        """What it answers, if the session asked for it; the link says so before it tells of it."""
+
         self.line: Line = 0
         self.is_admitted = False
         """Whether the session knows who is there."""
@@ -247,6 +257,22 @@ class Connection(ABC):
             size, frames = self._waiting.popleft()
             self._waiting_bytes -= size
             self._waiting_frames -= frames
+
+
+def address_of(text: str) -> tuple[str, int]:
+    """An address as people write it: `host:port`, `[host]:port` for IPv6.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    host, _, port = text.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        raise ValueError(f"{text!r:.80} needs brackets around its host")
+    if not (host and port.isascii() and port.isdigit() and 0 < int(port[:6]) < 1 << 16):
+        raise ValueError(f"{text!r:.80} is no host and port")
+    return host, int(port[:6])
 
 
 def shown(address: tuple[object, ...] | None) -> str:

@@ -1,11 +1,19 @@
 """Frames on TCP: each behind its size, 32 bits, big-endian."""
 
 import asyncio
+import errno
 import socket
 from typing import Final, cast
 
-from wireloom.live.links.connection import ABNORMAL, Connection, Host, LinkLimits, shown
-from wireloom.wire.session import FrameReceived, FrameRefused
+from wireloom.live.links.connection import (
+    ABNORMAL,
+    Connection,
+    Host,
+    LinkLimits,
+    address_of,
+    shown,
+)
+from wireloom.wire.session import Dial, FrameReceived, FrameRefused
 
 SIZE_SIZE: Final = 4
 TOO_LARGE: Final = 1009
@@ -87,8 +95,9 @@ class TcpConnection(Connection):
 class _Reader(asyncio.Protocol):
     """Takes frames from the bytes of one connection."""
 
-    def __init__(self, link: "TcpLink") -> None:
+    def __init__(self, link: "TcpLink", dial: Dial | None = None) -> None:
         self._link = link
+        self._dial = dial
         self._buffer = bytearray()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -96,6 +105,7 @@ class _Reader(asyncio.Protocol):
         transport.set_write_buffer_limits(link.limits.high_bytes, link.limits.low_bytes)
         peer = shown(transport.get_extra_info("peername"))
         self.connection = TcpConnection(link.host, peer, link.limits, transport)
+        self.connection.dial = self._dial
         link.readers.add(self)
         link.host.opened(self.connection)
         if len(link.readers) > link.limits.max_connections:
@@ -153,7 +163,7 @@ class _Reader(asyncio.Protocol):
 
 
 class TcpLink:
-    """Takes TCP connections on a listening socket.
+    """Takes TCP connections on a listening socket, and makes some to peers.
 
     Args:
         host: Who is told what happens on them.
@@ -171,7 +181,21 @@ class TcpLink:
         """Takes connections from now on."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: _Reader(self), sock=listening)
-        self._check()
+        self._begin_checks()
+
+    async def dial(self, dial: Dial) -> None:
+        """Makes a connection to a peer.
+
+        Raises:
+            OSError: If the peer cannot be reached.
+            ValueError: If the dial's address is none.
+        """
+        host, port = address_of(dial.address)
+        if len(self.readers) >= self.limits.max_connections:
+            raise OSError(errno.EMFILE, "there are max_connections")
+        loop = asyncio.get_running_loop()
+        await loop.create_connection(lambda: _Reader(self, dial), host, port)
+        self._begin_checks()
 
     def stop(self) -> None:
         """Takes no further connections; those that are there stay."""
@@ -179,6 +203,10 @@ class TcpLink:
             self._server.close()
         if self._timer is not None:
             self._timer.cancel()
+
+    def _begin_checks(self) -> None:
+        if self._timer is None:
+            self._check()
 
     def _check(self) -> None:
         for reader in tuple(self.readers):

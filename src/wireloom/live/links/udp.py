@@ -1,11 +1,12 @@
 """Frames on UDP: one a datagram; who sends from one address is one connection."""
 
 import asyncio
+import errno
 import socket
 from typing import Final
 
-from wireloom.live.links.connection import Backlog, Connection, Host, LinkLimits, shown
-from wireloom.wire.session import FrameReceived
+from wireloom.live.links.connection import Backlog, Connection, Host, LinkLimits, address_of, shown
+from wireloom.wire.session import Dial, FrameReceived
 
 Address = tuple[str, int]
 
@@ -104,14 +105,34 @@ class UdpLink(asyncio.DatagramProtocol):
             self._timer.cancel()
         self._end_with_the_last()
 
-    def connect(self, address: Address) -> UdpConnection:
+    def connect(self, address: Address, *, dial: Dial | None = None) -> UdpConnection:
         """The connection to an address, whether or not anything came from there."""
         if address not in self._peers:
             if len(self._peers) >= self.limits.max_connections:
                 self.forget(next(iter(self._peers)), GONE)
-            self._peers[address] = UdpConnection(self, address)
-            self.host.opened(self._peers[address])
+            peer = self._peers[address] = UdpConnection(self, address)
+            peer.dial = dial
+            self.host.opened(peer)
+            return peer
         return self._peers[address]
+
+    async def dial(self, dial: Dial) -> None:
+        """Makes the connection to a peer; nothing is sent, so nobody may be there.
+
+        Raises:
+            OSError: If it has no address, or is connected already.
+            ValueError: If the dial's address is none.
+        """
+        host, port = address_of(dial.address)
+        if self._transport is None or self._transport.is_closing():
+            raise OSError(errno.ENETDOWN, "the link does not listen")
+        loop = asyncio.get_running_loop()
+        family = self._transport.get_extra_info("socket").family
+        found = await loop.getaddrinfo(host, port, family=family, type=socket.SOCK_DGRAM)
+        address = (str(found[0][4][0]), port)
+        if address in self._peers:
+            raise OSError(errno.EISCONN, "the peer is connected already")
+        self.connect(address, dial=dial)
 
     def datagram_received(self, data: bytes, addr: Address) -> None:
         """Gives a datagram to the session, if it is not too large."""

@@ -1,6 +1,6 @@
 """Timers by name."""
 
-from wireloom.live.timers import Timers
+from wireloom.performing.timers import Timers
 
 
 def test_timers_are_due_in_order_and_once() -> None:

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from live.parts import Pipe
+from wireloom.capture import rows as module
 from wireloom.capture.record import Captured, Direction
 from wireloom.capture.record import to_batch as captured_batch
-from wireloom.live import rows as module
-from wireloom.live.links.connection import Connection
-from wireloom.live.rows import CAME, COMPOSED, LEFT, Absent, Rows
+from wireloom.capture.rows import COMPOSED, RECEIVED, SENT, Absent, Party, Rows
 from wireloom.wire.outcome import Outcome, Reason
 
 
@@ -22,16 +21,16 @@ def pipe(name: str = "alice") -> Pipe:
 def test_rows_of_many_at_once_are_as_many_rows() -> None:
     ann, bob, eve = pipe("ann"), pipe("bob"), pipe("eve")
     eve.protocol = "other"
-    groups: list[list[Connection]] = [[ann, bob], [bob, eve, ann]]
+    groups: list[list[Party]] = [[ann, bob], [bob, eve, ann]]
     one, many = Rows(), Rows()
     for turn in range(3):
         for group in groups:
             frames = [b"%d %d" % (turn, number) for number in range(len(group))]
-            many.add_all(group, LEFT[None], frames)
+            many.add_all(group, SENT[None], frames)
             for connection, frame in zip(group, frames, strict=True):
-                one.add(connection, LEFT[None], frame)
+                one.add(connection, SENT[None], frame)
         for rows in (one, many):
-            rows.add(eve, CAME[Outcome.ACCEPTED, None], b"in")
+            rows.add(eve, RECEIVED[Outcome.ACCEPTED, None], b"in")
             rows.at(turn)
             rows.pack()
     one.join()
@@ -54,7 +53,7 @@ def test_rows_are_what_the_log_expects() -> None:
     rows = Rows()
     rows.at(5)
     for number, (at_us, way, connection, outcome, reason, raw) in enumerate(said):
-        meaning = LEFT[outcome] if way == "out" else CAME[outcome, reason]
+        meaning = SENT[outcome] if way == "out" else RECEIVED[outcome, reason]
         rows.add(connection, meaning, raw)
         if number % 2:
             rows.at(at_us * 1_000 + 999)
@@ -92,9 +91,9 @@ def test_what_was_composed_for_somebody_who_is_away_is_a_local_row() -> None:
 
 
 def test_every_outcome_and_every_reason_has_a_meaning() -> None:
-    assert set(LEFT) == {None, *Outcome}
-    assert {outcome for outcome, _ in CAME} == set(Outcome)
-    assert {reason for _, reason in CAME} == {None, *Reason}
+    assert set(SENT) == {None, *Outcome}
+    assert {outcome for outcome, _ in RECEIVED} == set(Outcome)
+    assert {reason for _, reason in RECEIVED} == {None, *Reason}
 
 
 def test_large_frames_are_copied_by_the_thread_that_writes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +102,7 @@ def test_large_frames_are_copied_by_the_thread_that_writes(monkeypatch: pytest.M
     rows = Rows()
     for number, turn in enumerate(turns):
         for raw in turn:
-            rows.add(pipe(), LEFT[None], raw)
+            rows.add(pipe(), SENT[None], raw)
         rows.at(number)
         rows.pack()
         assert not rows.frames
@@ -120,7 +119,7 @@ def test_tokens_in_large_frames_are_hidden_too(monkeypatch: pytest.MonkeyPatch) 
     connection.protocol = "signalhub"
     rows = Rows()
     for raw in (b"{}", b'{"type":"hub:renew","payload":{"renewalToken":"%b"}}' % (b"s3cret" * 9)):
-        rows.add(connection, LEFT[None], raw)
+        rows.add(connection, SENT[None], raw)
         rows.at(1)
         rows.pack()
     rows.join()

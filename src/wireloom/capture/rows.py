@@ -7,14 +7,13 @@ ones it lays aside: they are put between the others by the thread that writes.
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from wireloom.capture.record import SCHEMA, Direction
 from wireloom.capture.redaction import redacted, redactions, suspects
-from wireloom.live.links.connection import Connection
 from wireloom.registry import NAMES
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import Conclude
@@ -34,10 +33,10 @@ MEANINGS: Final = (
 )
 """All that a row can say of a frame: which way, what became of it, why. Rows have the number."""
 
-LEFT: Final = {outcome: n for n, (way, outcome, _) in enumerate(MEANINGS) if way == Direction.OUT}
+SENT: Final = {outcome: n for n, (way, outcome, _) in enumerate(MEANINGS) if way == Direction.OUT}
 """The meaning of a frame that left, by its outcome."""
 
-CAME: Final = {
+RECEIVED: Final = {
     (outcome, reason): n for n, (way, outcome, reason) in enumerate(MEANINGS) if way == Direction.IN
 }
 """The meaning of a frame that came in, by its outcome and the reason."""
@@ -46,14 +45,33 @@ COMPOSED: Final = len(MEANINGS) - 1
 """The meaning of a frame that was composed here and left for nobody."""
 
 
-def came(conclusion: Conclude) -> int:
+def meaning_of(conclusion: Conclude) -> int:
     """The meaning of a frame that came in; a reason counts only where something was rejected."""
     outcome = conclusion.outcome
-    return CAME.get((outcome, conclusion.reason), CAME[outcome, None])
+    return RECEIVED.get((outcome, conclusion.reason), RECEIVED[outcome, None])
+
+
+class Party(Protocol):
+    """A peer that a frame came from or goes to: its connection, as long as these rows."""
+
+    @property
+    def protocol(self) -> str:
+        """What is spoken with it."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Who it is."""
+        ...
+
+    @property
+    def link(self) -> str:
+        """How it is reached."""
+        ...
 
 
 class Absent(NamedTuple):
-    """Stands for the connection of a frame that was composed for a peer who is not there."""
+    """Stands for the connection of a frame that was composed for a peer that is not there."""
 
     protocol: str
     name: str
@@ -76,8 +94,8 @@ class Rows:
         self.frames: list[bytes] = []
         self._places = array("i")
         """Where in the next one the frame's connection stands."""
-        self._connections: dict[Connection | Absent, int] = {}
-        self._groups: dict[int, tuple[list[Connection], array[int]]] = {}
+        self._connections: dict[Party, int] = {}
+        self._groups: dict[int, tuple[Sequence[Party], array[int]]] = {}
         """Lists of connections and their places, by identity."""
         self._packed = 0
         """Bytes of the room that are used."""
@@ -93,13 +111,13 @@ class Rows:
     def __len__(self) -> int:
         return len(self.meanings)
 
-    def add(self, connection: Connection | Absent, meaning: int, frame: bytes) -> None:
+    def add(self, connection: Party, meaning: int, frame: bytes) -> None:
         """Adds a frame."""
         self._places.append(self._place(connection))
         self.meanings.append(meaning)
         self.frames.append(frame)
 
-    def add_all(self, connections: list[Connection], meaning: int, frames: Sequence[bytes]) -> None:
+    def add_all(self, connections: Sequence[Party], meaning: int, frames: Sequence[bytes]) -> None:
         """Adds a frame for each connection; the list stays as it is for as long as these rows."""
         group = self._groups.get(id(connections))
         if group is None:
@@ -109,7 +127,7 @@ class Rows:
         self.meanings += bytes((meaning,)) * len(frames)
         self.frames += frames
 
-    def _place(self, connection: Connection | Absent) -> int:
+    def _place(self, connection: Party) -> int:
         return self._connections.setdefault(connection, len(self._connections))
 
     def at(self, now: int) -> None:

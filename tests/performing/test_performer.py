@@ -4,17 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from live.parts import Pipe
+from wireloom.capture.rows import COMPOSED, Rows
 from wireloom.live.metrics import Meters
-from wireloom.live.performer import Performer
-from wireloom.live.rows import COMPOSED, Rows
+from wireloom.performing.performer import Performer
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
+    Abandon,
     Admit,
     Close,
     Command,
     Compose,
     Conclude,
     Deliver,
+    Dial,
     Forget,
     Send,
     Spread,
@@ -42,22 +44,33 @@ class Stage:
         self.delivered: list[object] = []
         self.meters = Meters()
         store: Any = self.store
-        self.let_out = 0
+        self.times_out = 0
+        self.logins: list[Any] = []
+        self.dials: list[tuple[str, Dial]] = []
         self.performer = Performer(
             "echo",
-            store=store,
+            connections=self,
+            records=store,
             tap=tap,
-            meters=self.meters,
+            counts=self.meters,
             deliver=self.delivered.append,
-            let_out=self._let_out,
         )
         self.pipes = [Pipe(self), Pipe(self)]
         for line, pipe in enumerate(self.pipes, 1):
             pipe.line = line
-            self.performer.connections[line] = pipe
+            self.performer.add(pipe)
 
-    def _let_out(self) -> None:
-        self.let_out += 1
+    def let_out(self) -> None:
+        self.times_out += 1
+
+    def admitted(self, channel: Any) -> None:
+        self.logins.append(channel)
+
+    def dial(self, dial: Dial) -> None:
+        self.dials.append(("dial", dial))
+
+    def abandon(self, dial: Dial) -> None:
+        self.dials.append(("abandon", dial))
 
     def closed(self, pipe: Pipe, code: int) -> None:
         """What a connection tells when it is closed."""
@@ -134,7 +147,7 @@ def test_a_frame_does_not_overtake_one_that_waits_on_its_line() -> None:
     stage.do(Close(1, 4000, "enough"))
     stage.do(Send(2, b"elsewhere"))
     assert stage.left() == [[], [b"elsewhere"]]
-    assert len(stage.performer.waiting) == 4
+    assert stage.performer.held_count == 4
     stage.performer.release(1, 0)
     assert stage.left() == [[b"first", b"second"], []]
     assert stage.pipes[0].closes == []
@@ -166,7 +179,7 @@ def test_commands_for_lines_that_are_gone_are_passed_over() -> None:
 def test_timers_are_set_and_taken_back() -> None:
     stage = Stage()
     stage.do(WakeAt("a", 5), WakeAt("b", 9), WakeAt("a", None))
-    assert stage.performer.timers.next_at() == 9
+    assert stage.performer.next_timer_ms() == 9
 
 
 def test_who_spoke_is_named_and_its_frame_has_the_first_outcome_that_is_given() -> None:
@@ -184,7 +197,7 @@ def test_who_spoke_is_named_and_its_frame_has_the_first_outcome_that_is_given() 
         (None, Outcome.REJECTED, Reason.INTERNAL): 1,
     }
     assert stage.pipes[0].name == "alice"
-    assert stage.performer.spoke == {stage.pipes[0]}
+    assert stage.performer._sources == {stage.pipes[0]}
 
 
 def test_a_connection_is_admitted() -> None:
@@ -216,24 +229,86 @@ def test_what_has_many_bytes_leaves_before_the_turn_ends() -> None:
     stage = Stage()
     answers = [([Send(1, LARGE)], stage.pipes[1], b"") for _ in range(7)]
     stage.performer.perform(answers, 0)
-    assert stage.let_out == 2
-    assert stage.performer.spoke == {stage.pipes[1]}
+    assert stage.times_out == 2
+    assert stage.performer._sources == {stage.pipes[1]}
     stage.do(Spread([1, 2], [LARGE, LARGE]))
-    assert stage.let_out == 3
+    assert stage.times_out == 3
     stage.performer.begin()
     stage.do(Store("kind", "key", LARGE), Store("kind", "key", LARGE))
-    assert stage.let_out == 3
+    assert stage.times_out == 3
     stage.do(Store("kind", "key", LARGE))
-    assert stage.let_out == 4
+    assert stage.times_out == 4
     stage.performer.perform([([], stage.pipes[0], LARGE) for _ in range(3)], 0)
-    assert stage.let_out == 5
+    assert stage.times_out == 5
 
 
 def test_what_waited_for_the_store_leaves_in_portions_too() -> None:
     stage = Stage()
     for _ in range(6):
         stage.do(Store("kind", "key", b"v"), Send(1, LARGE))
-    assert stage.performer.waiting.size == 6 * len(LARGE)
+    assert stage.performer.held_size == 6 * len(LARGE)
     stage.performer.release(6, 0)
-    assert stage.performer.waiting.size == 0
-    assert stage.let_out == 2
+    assert stage.performer.held_size == 0
+    assert stage.times_out == 2
+
+
+def test_who_is_admitted_is_told_by_the_name_that_it_said() -> None:
+    stage = Stage()
+    stage.do(Admit(1), Conclude(Outcome.ACCEPTED, None, "alice"), source=stage.pipes[0])
+    assert [one.name for one in stage.logins] == ["alice"]
+
+
+ADA = Dial("tcp", "ada.example:1")
+
+
+def dialled(stage: Stage, dial: Dial = ADA) -> Pipe:
+    pipe = Pipe(stage)
+    pipe.line, pipe.dial = 3, dial
+    assert stage.performer.add(pipe)
+    return pipe
+
+
+def test_equal_dials_are_one_attempt_until_it_failed() -> None:
+    stage = Stage()
+    stage.do(ADA, ADA)
+    stage.do(ADA)
+    assert stage.dials == [("dial", ADA)]
+    assert stage.performer.fail(ADA)
+    assert not stage.performer.fail(ADA)
+    stage.do(ADA)
+    assert stage.dials == [("dial", ADA)] * 2
+
+
+def test_a_peer_is_not_dialled_while_its_connection_is_up() -> None:
+    stage = Stage()
+    stage.do(ADA)
+    pipe = dialled(stage)
+    stage.do(ADA, Send(3, b"hello"))
+    assert stage.dials == [("dial", ADA)]
+    pipe.flush()
+    assert pipe.writes == [[b"hello"]]
+    assert stage.performer.drop(pipe)
+    stage.do(ADA)
+    assert stage.dials == [("dial", ADA)] * 2
+
+
+def test_an_attempt_that_is_abandoned_leads_to_no_connection() -> None:
+    stage = Stage()
+    stage.do(ADA, Abandon(ADA.link, ADA.address), Abandon("udp", "nobody:1"))
+    assert stage.dials == [("dial", ADA), ("abandon", ADA)]
+    late = Pipe(stage)
+    late.line, late.dial = 3, ADA
+    assert not stage.performer.add(late)
+    stage.do(Send(3, b"nobody there"))
+    assert not stage.meters.sent
+
+
+def test_a_connection_that_is_abandoned_ends_after_what_was_sent_on_it() -> None:
+    stage = Stage()
+    stage.do(ADA)
+    pipe = dialled(stage)
+    stage.do(Store("kept", "x", b"1"), Send(3, b"last"), Abandon(ADA.link, ADA.address))
+    assert pipe.closes == []
+    stage.performer.release(1, 0)
+    assert pipe.writes == [[b"last"]]
+    assert [code for code, _ in pipe.closes] == [1000]

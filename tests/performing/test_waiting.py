@@ -1,7 +1,7 @@
 """What waits for the disk, by itself."""
 
 from live.parts import Pipe
-from wireloom.live.waiting import Waiting
+from wireloom.performing.waiting import Waiting
 from wireloom.wire.session import Close, Send
 
 
@@ -13,10 +13,10 @@ def test_commands_wait_for_their_tickets_and_behind_each_other() -> None:
     waiting.add(other, 7, third)
     assert len(waiting) == 3
     assert waiting.size == 2
-    assert waiting.connections == {pipe, other}
+    assert waiting.channels == {pipe, other}
     assert list(waiting.commands(4)) == []
     assert list(waiting.commands(5)) == [(pipe, first), (pipe, second)]
-    assert waiting.connections == {other}
+    assert waiting.channels == {other}
     assert list(waiting.commands(9)) == [(other, third)]
     assert not waiting
     assert waiting.size == 0

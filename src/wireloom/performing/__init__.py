@@ -1,0 +1,1 @@
+"""Runs sessions: events in, commands performed, in whatever world they live."""
