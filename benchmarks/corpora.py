@@ -13,14 +13,14 @@ from typing import Final
 
 import mesh
 from wireloom import __version__
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.capture.writer import CaptureWriter
 from wireloom.generate.corpus import generate
 from wireloom.generate.wish import Wish
 from wireloom.pipeline.run import run
 from wireloom.pipeline.spark import session
 from wireloom.pipeline.store import TableStore
-from wireloom.wire.outcome import Outcome
+from wireloom.wire.outcome import Direction, Outcome
 
 DATA: Final = Path(__file__).parent / ".data"
 FRAMES: Final = int(os.environ.get("BENCH_FRAMES", "1_000_000"))

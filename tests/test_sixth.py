@@ -105,7 +105,8 @@ def test_it_is_imported_from_lines_and_packets() -> None:
 def test_it_has_a_column_and_a_content() -> None:
     script = """
         import json
-        from wireloom.capture.record import Captured, Direction, to_batch
+        from wireloom.capture.record import Captured, to_batch
+        from wireloom.wire.outcome import Direction
         from wireloom.pipeline.decoding import decode_batch
         raws = [b"TINY MSG 7 ada bob hi", b"TINY ACK 7 bob ada", b"TINY NO"]
         frames = [
@@ -132,7 +133,8 @@ def test_it_is_ingested_and_refined(tmp_path: Path) -> None:
     script = """
         import json, sys
         from pathlib import Path
-        from wireloom.capture.record import Captured, Direction
+        from wireloom.capture.record import Captured
+        from wireloom.wire.outcome import Direction
         from wireloom.capture.writer import CaptureWriter
         from wireloom.pipeline import declared
         from wireloom.pipeline.spark import session

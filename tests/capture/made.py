@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from wireloom.capture.reader import Damage, read
-from wireloom.capture.record import Captured, Direction, rows
+from wireloom.capture.record import Captured, rows
 from wireloom.capture.segment import Segment, segments
 from wireloom.capture.writer import CaptureWriter
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Direction, Outcome, Reason
 
 START = 1_700_000_000_000_000
 

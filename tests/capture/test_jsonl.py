@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from capture.made import BARE, FULL, START, frame
 from wireloom.capture import jsonl
 from wireloom.capture.jsonl import instant, put_line, take_line, take_lines
-from wireloom.capture.record import Captured, Direction, rows, to_batch
+from wireloom.capture.record import Captured, rows, to_batch
 from wireloom.capture.refusal import Refusal
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Direction, Outcome, Reason
 
 LINE: dict[str, Any] = {
     "captured_at": "2023-11-14T22:13:20Z",

@@ -11,7 +11,8 @@ from wireloom.capture.importers.packets import Datagram, dissect
 from wireloom.capture.importers.savefiles import Packet, take_pcapng
 from wireloom.capture.importers.traffic import Traffic
 from wireloom.capture.pcapng import MAX_FRAME_SIZE, PORTS, PcapngWriter
-from wireloom.capture.record import Captured, Direction, rows, to_batch
+from wireloom.capture.record import Captured, rows, to_batch
+from wireloom.wire.outcome import Direction
 
 
 def exported(*frames: Captured) -> bytes:

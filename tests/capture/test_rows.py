@@ -5,10 +5,11 @@ import pytest
 
 from live.parts import Pipe
 from wireloom.capture import rows as module
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.meanings import COMPOSED, RECEIVED, SENT, Absent, Party
+from wireloom.capture.record import Captured
 from wireloom.capture.record import to_batch as captured_batch
-from wireloom.capture.rows import COMPOSED, RECEIVED, SENT, Absent, Party, Rows
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.capture.rows import Rows
+from wireloom.wire.outcome import Direction, Outcome, Reason
 
 
 def pipe(name: str = "alice") -> Pipe:

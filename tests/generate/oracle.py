@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from wireloom.capture.reader import read
-from wireloom.capture.record import Captured, Direction, from_batch
+from wireloom.capture.record import Captured, from_batch
 from wireloom.protocols.cthun import messages as cthun
 from wireloom.protocols.cthun.integrity import expires_ms as cthun_expires_ms
 from wireloom.protocols.cthun.uris import is_wildcard
@@ -33,7 +33,7 @@ from wireloom.protocols.uep12.integrity import msg_hash
 from wireloom.registry import protocol
 from wireloom.wire.errors import WireError
 from wireloom.wire.keys import uid
-from wireloom.wire.outcome import Auth, Fate, Outcome, Reason
+from wireloom.wire.outcome import Auth, Direction, Fate, Outcome, Reason
 
 Key = tuple[str, str, str | None]
 Finding = tuple[Fate, Reason | None]

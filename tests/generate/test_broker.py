@@ -3,12 +3,11 @@ from collections.abc import Callable
 import pytest
 
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
 from wireloom.generate.broker import AGENTS, ALL_AGENTS, BROKER, ERRORS, BrokerConversations
 from wireloom.generate.timeline import END_US
 from wireloom.protocols.cthun.constants import Stage
 from wireloom.protocols.cthun.messages import DestinationReport
-from wireloom.wire.outcome import Fate, Outcome, Reason
+from wireloom.wire.outcome import Direction, Fate, Outcome, Reason
 
 Kind = Callable[[BrokerConversations], Callable[[int], None]]
 

@@ -3,12 +3,11 @@ from random import Random
 import pytest
 
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
 from wireloom.generate.damage import damage, damaged, replay
 from wireloom.generate.timeline import END_US
 from wireloom.registry import NAMES, protocol
 from wireloom.wire.errors import WireError
-from wireloom.wire.outcome import Outcome
+from wireloom.wire.outcome import Direction, Outcome
 
 PULL = bytes.fromhex("792001") + bytes(8)
 

@@ -1,11 +1,10 @@
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
 from wireloom.generate.dtn import Carriers, pause
 from wireloom.generate.timeline import MINUTE_US
 from wireloom.protocols.dtn.constants import Destination
 from wireloom.protocols.dtn.integrity import authenticate, bundle_id
 from wireloom.protocols.dtn.messages import Bundle, Data, HopAck
-from wireloom.wire.outcome import Auth, Outcome
+from wireloom.wire.outcome import Auth, Direction, Outcome
 
 
 def carriers() -> tuple[Carriers, Rehearsal]:

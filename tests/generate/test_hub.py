@@ -1,5 +1,4 @@
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
 from wireloom.generate.hub import ACTORS, PACKED, SKEWED_MS, Hub, deadline_ms
 from wireloom.protocols.signalhub.constants import HUB_ADDRESS
 from wireloom.protocols.signalhub.envelope import Inner
@@ -9,7 +8,7 @@ from wireloom.protocols.signalhub.payloads import (
     HeartbeatPayload,
     SendPayload,
 )
-from wireloom.wire.outcome import Outcome
+from wireloom.wire.outcome import Direction, Outcome
 
 INNER = Inner(type="ping", payload=1)
 

@@ -1,9 +1,8 @@
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
 from wireloom.generate.hub import ACTORS, Hub
 from wireloom.generate.hub_chatter import Chatter
 from wireloom.protocols.signalhub.tokens import verify
-from wireloom.wire.outcome import Reason
+from wireloom.wire.outcome import Direction, Reason
 
 
 def chatter() -> tuple[Chatter, Rehearsal]:

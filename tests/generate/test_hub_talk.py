@@ -3,12 +3,11 @@ from collections.abc import Callable
 import pytest
 
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
 from wireloom.generate.hub import ACTORS
 from wireloom.generate.hub_talk import REFUSALS, HubConversations
 from wireloom.generate.timeline import END_US
 from wireloom.protocols.signalhub.messages import Published
-from wireloom.wire.outcome import Fate, Outcome, Reason
+from wireloom.wire.outcome import Direction, Fate, Outcome, Reason
 
 Kind = Callable[[HubConversations], Callable[[int], None]]
 

@@ -1,7 +1,6 @@
 import pytest
 
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
 from wireloom.generate.mesh import LORA, Mesh
 from wireloom.generate.timeline import END_US
 from wireloom.protocols.myriadmesh.codec import decode
@@ -10,7 +9,7 @@ from wireloom.protocols.myriadmesh.integrity import verify
 from wireloom.protocols.myriadmesh.messages import Data, Frame, Sealed
 from wireloom.protocols.myriadmesh.sealing import open_frame, session_keys
 from wireloom.wire.keys import exchange_public_key
-from wireloom.wire.outcome import Outcome
+from wireloom.wire.outcome import Direction, Outcome
 
 DATA = Data(content_type=ContentType.TEXT, data=b"hello")
 

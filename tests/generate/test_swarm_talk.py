@@ -3,13 +3,12 @@ from collections import Counter
 import pytest
 
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
 from wireloom.generate.swarm import SWARMS, Planned, Role, planned
 from wireloom.generate.swarm_talk import SwarmConversations
 from wireloom.generate.timeline import END_US, START_US
 from wireloom.protocols.uep12.integrity import authenticate
 from wireloom.protocols.uep12.messages import Content, MessageList
-from wireloom.wire.outcome import Auth, Fate, Outcome, Reason
+from wireloom.wire.outcome import Auth, Direction, Fate, Outcome, Reason
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.generate.timeline import END_US, QUIET_MS, START_US, Timeline, conversation_at
+from wireloom.wire.outcome import Direction
 
 
 def frame(at: int) -> Captured:

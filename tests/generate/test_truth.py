@@ -1,10 +1,10 @@
 import json
 from pathlib import Path
 
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.generate.timeline import END_MS, END_US
 from wireloom.generate.truth import COUNTS, TRUTH, Row, Truth
-from wireloom.wire.outcome import Fate, Outcome, Reason
+from wireloom.wire.outcome import Direction, Fate, Outcome, Reason
 
 
 def row(deadline_ms: int = 0) -> Row:

@@ -12,8 +12,8 @@ import uvloop
 from capture.made import frame as framed
 from live.parts import Pipe, captured, until
 from wireloom.capture import retention, rows
+from wireloom.capture.meanings import SENT
 from wireloom.capture.retention import Bounds, Keeper, QuotaError, kept
-from wireloom.capture.rows import SENT
 from wireloom.capture.segment import segments
 from wireloom.capture.taken import mark
 from wireloom.capture.writer import CaptureWriter

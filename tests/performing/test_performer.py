@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from live.parts import Pipe
-from wireloom.capture.rows import COMPOSED, Rows
+from wireloom.capture.meanings import COMPOSED
+from wireloom.capture.rows import Rows
 from wireloom.live.metrics import Meters
 from wireloom.performing.performer import Performer
 from wireloom.wire.outcome import Outcome, Reason

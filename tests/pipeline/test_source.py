@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import source
 from wireloom.pipeline.source import (
@@ -23,6 +23,7 @@ from wireloom.pipeline.source import (
     runs,
     share,
 )
+from wireloom.wire.outcome import Direction
 
 
 def write(folder: Path, node: str, batches: list[int]) -> None:

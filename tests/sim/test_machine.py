@@ -3,7 +3,8 @@
 import pytest
 
 from sim.actors import Caller
-from wireloom.capture.rows import COMPOSED, SENT, Rows
+from wireloom.capture.meanings import COMPOSED, SENT
+from wireloom.capture.rows import Rows
 from wireloom.sim.machine import Machine
 from wireloom.sim.world import World
 from wireloom.wire.outcome import Outcome, Reason

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.protocols.dtn.codec import encode
 from wireloom.protocols.dtn.constants import Destination
 from wireloom.protocols.dtn.integrity import compose, sign
 from wireloom.protocols.dtn.messages import ControlMessage
 from wireloom.wire.keys import SigningKey
+from wireloom.wire.outcome import Direction
 
 NOW_MS = 1_700_000_000_000
 ANN, BOB, EVE = (SigningKey(bytes([n]) * 32) for n in (1, 2, 3))

@@ -6,9 +6,10 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from protocols.signalhub.samples import SAMPLES
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.protocols.signalhub.codec import encode
 from wireloom.protocols.signalhub.envelope import SharedMessage
+from wireloom.wire.outcome import Direction
 
 HUB_NODE = "hub-1"
 NOW_MS = 1_767_225_600_000

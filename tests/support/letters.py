@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.registry import protocol
-from wireloom.wire.outcome import Outcome
+from wireloom.wire.outcome import Direction, Outcome
 
 START_MS = 1_700_000_000_000
 HUB, ALICE, BOB = "@(cloud/hub)", "@(app/alice)", "@(app/bob)"

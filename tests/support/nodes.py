@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.protocols.dtn import codec as dtn_codec
 from wireloom.protocols.dtn import integrity as dtn
 from wireloom.protocols.dtn.constants import Destination
@@ -15,6 +15,7 @@ from wireloom.protocols.myriadmesh.constants import BROADCAST_ID, ContentType, F
 from wireloom.protocols.myriadmesh.messages import Data as MeshData
 from wireloom.protocols.myriadmesh.messages import Frame, Payload
 from wireloom.wire.keys import SigningKey, uid
+from wireloom.wire.outcome import Direction
 
 NOW_MS = 1_767_225_600_000
 TEXT = MeshData(content_type=ContentType.TEXT, data=b"hello")

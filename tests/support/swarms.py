@@ -5,12 +5,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.protocols.uep12.codec import encode
 from wireloom.protocols.uep12.integrity import msg_hash, work_input
 from wireloom.protocols.uep12.messages import Content, Reference
 from wireloom.protocols.uep12.work import scan
-from wireloom.wire.outcome import Outcome
+from wireloom.wire.outcome import Direction, Outcome
 
 EPOCH_MS = 1_000
 NOW_MS = 1_700_000_000_000

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final, Literal
 import msgspec
 
 from wireloom.capture.recognition import recognise
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.capture.refusal import Refusal
 from wireloom.capture.segment import quoted
 from wireloom.registry import NAMES
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Direction, Outcome, Reason
 from wireloom.wire.visible import visible_json
 
 MAX_LINE_SIZE: Final = 160 * 1024 * 1024

@@ -5,22 +5,13 @@ A sender's own times are data inside `raw`.
 """
 
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
 import pyarrow as pa
 
-from wireloom.wire.outcome import Outcome, Reason
-
-
-class Direction(StrEnum):
-    """Which way a frame went at the node that captured it."""
-
-    IN = "in"
-    OUT = "out"
-    LOCAL = "local"
+from wireloom.wire.outcome import Direction, Outcome, Reason
 
 
 class Captured(msgspec.Struct, frozen=True, kw_only=True, gc=False):

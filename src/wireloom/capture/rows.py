@@ -7,16 +7,15 @@ ones it lays aside: they are put between the others by the thread that writes.
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from wireloom.capture.record import SCHEMA, Direction
+from wireloom.capture.meanings import MEANINGS, Party
+from wireloom.capture.record import SCHEMA
 from wireloom.capture.redaction import redacted, redactions, suspects
 from wireloom.registry import NAMES
-from wireloom.wire.outcome import Outcome, Reason
-from wireloom.wire.session import Conclude
 
 FIRST_ROOM: Final = 64 * 1024
 LARGE: Final = 512 * 1024
@@ -24,58 +23,6 @@ LARGE: Final = 512 * 1024
 
 MAX_COLUMN_SIZE: Final = 128 * 1024 * 1024
 """Bytes of frames in a batch, about: readers take batches of twice that."""
-
-MEANINGS: Final = (
-    *((Direction.OUT, outcome, None) for outcome in (None, *Outcome)),
-    *((Direction.IN, outcome, None) for outcome in Outcome),
-    *((Direction.IN, Outcome.REJECTED, reason) for reason in Reason),
-    (Direction.LOCAL, None, None),
-)
-"""All that a row can say of a frame: which way, what became of it, why. Rows have the number."""
-
-SENT: Final = {outcome: n for n, (way, outcome, _) in enumerate(MEANINGS) if way == Direction.OUT}
-"""The meaning of a frame that left, by its outcome."""
-
-RECEIVED: Final = {
-    (outcome, reason): n for n, (way, outcome, reason) in enumerate(MEANINGS) if way == Direction.IN
-}
-"""The meaning of a frame that came in, by its outcome and the reason."""
-
-COMPOSED: Final = len(MEANINGS) - 1
-"""The meaning of a frame that was composed here and left for nobody."""
-
-
-def meaning_of(conclusion: Conclude) -> int:
-    """The meaning of a frame that came in; a reason counts only where something was rejected."""
-    outcome = conclusion.outcome
-    return RECEIVED.get((outcome, conclusion.reason), RECEIVED[outcome, None])
-
-
-class Party(Protocol):
-    """A peer that a frame came from or goes to: its connection, as long as these rows."""
-
-    @property
-    def protocol(self) -> str:
-        """What is spoken with it."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """Who it is."""
-        ...
-
-    @property
-    def link(self) -> str:
-        """How it is reached."""
-        ...
-
-
-class Absent(NamedTuple):
-    """Stands for the connection of a frame that was composed for a peer that is not there."""
-
-    protocol: str
-    name: str
-    link: str = "local"
 
 
 class Rows:

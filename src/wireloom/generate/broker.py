@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import Any, Final, NamedTuple
 
-from wireloom.capture.record import Direction
 from wireloom.generate.scene import VICTIMS, Conversations, Kind, Scene
 from wireloom.generate.timeline import END_MS, SECOND_US
 from wireloom.generate.truth import Row
@@ -39,7 +38,7 @@ from wireloom.protocols.cthun.messages import (
 )
 from wireloom.protocols.cthun.times import text_of
 from wireloom.wire.cursor import Writer
-from wireloom.wire.outcome import Fate, Outcome, Reason
+from wireloom.wire.outcome import Direction, Fate, Outcome, Reason
 
 BROKER: Final = "broker-1"
 SERVER: Final = "cth://broker-1.example.com/server"

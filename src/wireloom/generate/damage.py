@@ -6,12 +6,11 @@ from typing import Final
 
 import msgspec
 
-from wireloom.capture.record import Direction
 from wireloom.generate.scene import Scene
 from wireloom.generate.timeline import SECOND_US
 from wireloom.registry import protocol
 from wireloom.wire.errors import WireError
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Direction, Outcome, Reason
 
 HEAD: Final = 16
 """Most frames say what they are in their first bytes: damage there is always found."""

@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple, cast
 
 from msgspec.structs import replace
 
-from wireloom.capture.record import Direction
 from wireloom.generate.scene import Scene
 from wireloom.generate.timeline import MINUTE_US, SECOND_US
 from wireloom.protocols.dtn.bundles import Envelope, put_bundle, put_envelope
@@ -22,7 +21,7 @@ from wireloom.protocols.dtn.identity import myc_tag_star
 from wireloom.protocols.dtn.integrity import bundle_id, compose, sign
 from wireloom.protocols.dtn.messages import ControlMessage, HopAck
 from wireloom.wire.keys import SigningKey, uid
-from wireloom.wire.outcome import Outcome
+from wireloom.wire.outcome import Direction, Outcome
 
 NODES: Final = 8
 LINKS: Final = ("ble0", "wifi0", "lora0", "nostr")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Final
 
-from wireloom.capture.record import Direction
 from wireloom.generate.dtn import LINKS, Carriers, Node, pause
 from wireloom.generate.scene import Kind
 from wireloom.protocols.dtn.codec import encode
@@ -16,7 +15,7 @@ from wireloom.protocols.dtn.messages import (
     Payment,
     SubMsg,
 )
-from wireloom.wire.outcome import Outcome
+from wireloom.wire.outcome import Direction, Outcome
 
 GROUP: Final = group_id_string("Hiking Club")
 TOPIC: Final = topic_id(GROUP)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Final
 
-from wireloom.capture.record import Direction
 from wireloom.generate.dtn import LINKS, Carriers, Node, Parcel, pause
 from wireloom.generate.dtn_chatter import GROUP, SUBSCRIBERS, TOPIC, Chatter
 from wireloom.generate.dtn_forgery import Forger, Victim
@@ -25,7 +24,7 @@ from wireloom.protocols.dtn.sealing import (
     seal_update,
     sign_change,
 )
-from wireloom.wire.outcome import Fate, Outcome
+from wireloom.wire.outcome import Direction, Fate, Outcome
 
 SHORT_TTL_SEC: Final = 900
 LONG_TTL_SEC: Final = 604_800

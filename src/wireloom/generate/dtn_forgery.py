@@ -4,14 +4,13 @@ from collections import deque
 from itertools import cycle
 from typing import NamedTuple
 
-from wireloom.capture.record import Direction
 from wireloom.generate.dtn import LINKS, Carriers, Node, Parcel
 from wireloom.generate.scene import VICTIMS
 from wireloom.generate.timeline import SECOND_US
 from wireloom.protocols.dtn.bundles import put_envelope
 from wireloom.protocols.dtn.constants import UNSIGNED, CancelReason, Destination
 from wireloom.protocols.dtn.messages import ControlMessage, Data, DeliveryAck, DeliveryCancel
-from wireloom.wire.outcome import Reason
+from wireloom.wire.outcome import Direction, Reason
 
 
 class Victim(NamedTuple):

@@ -6,14 +6,13 @@ hub answers; what they talk about is in `hub_talk`.
 
 from typing import Any, Final, TypeVar
 
-from wireloom.capture.record import Direction
 from wireloom.generate.scene import Scene
 from wireloom.generate.timeline import SECOND_US
 from wireloom.protocols.signalhub.codec import encode, encode_msgpack
 from wireloom.protocols.signalhub.constants import HUB_ADDRESS, SEND_TTL_MS
 from wireloom.protocols.signalhub.envelope import Inner, SharedMessage, emitted
 from wireloom.protocols.signalhub.messages import Application
-from wireloom.wire.outcome import Outcome
+from wireloom.wire.outcome import Direction, Outcome
 
 HUB: Final = "hub-1"
 LINK: Final = "ws"

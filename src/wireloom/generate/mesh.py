@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from wireloom.capture.record import Direction
 from wireloom.generate.scene import Scene
 from wireloom.generate.timeline import MINUTE_US, SECOND_US
 from wireloom.protocols.myriadmesh.codec import encode
@@ -27,7 +26,7 @@ from wireloom.protocols.myriadmesh.messages import Frame, Payload
 from wireloom.protocols.myriadmesh.sealing import SessionKeys, seal_frame, session_keys
 from wireloom.wire.ciphers import x25519_public
 from wireloom.wire.keys import SigningKey
-from wireloom.wire.outcome import Outcome
+from wireloom.wire.outcome import Direction, Outcome
 
 NODES: Final = 12
 RADIO_NODES: Final = (11, 12)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import Any, Final, NamedTuple
 
-from wireloom.capture.record import Direction
 from wireloom.generate import mesh_chatter
 from wireloom.generate.mesh import LORA, UDP, Mesh, Node, Trip, later
 from wireloom.generate.scene import VICTIMS, Conversations, Kind, Scene
@@ -25,7 +24,7 @@ from wireloom.protocols.myriadmesh.constants import (
     Flags,
 )
 from wireloom.protocols.myriadmesh.messages import Ack, Data, DataBatch, Error, Frame, Heartbeat
-from wireloom.wire.outcome import Fate, Outcome, Reason
+from wireloom.wire.outcome import Direction, Fate, Outcome, Reason
 
 REASONS: Final = {
     ErrorCode.INVALID_SIGNATURE: Reason.BAD_SIGNATURE,

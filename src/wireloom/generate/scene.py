@@ -11,10 +11,10 @@ from itertools import accumulate
 from random import Random
 from typing import Any, ClassVar, Final
 
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.generate.timeline import Timeline
 from wireloom.generate.truth import Row, Truth
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Direction, Outcome, Reason
 
 RECENT: Final = 64
 """How many good frames are kept to make damaged and replayed ones of."""

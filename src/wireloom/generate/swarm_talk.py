@@ -4,7 +4,6 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
 
-from wireloom.capture.record import Direction
 from wireloom.generate.scene import Conversations, Kind, Scene
 from wireloom.generate.swarm import SWARMS, Planned, Role, Swarm
 from wireloom.generate.timeline import MINUTE_US, SECOND_US
@@ -13,7 +12,7 @@ from wireloom.protocols.uep12.codec import encode
 from wireloom.protocols.uep12.constants import HASH_SIZE, TICKET_SIZE
 from wireloom.protocols.uep12.integrity import expires_ms, is_proof, work
 from wireloom.protocols.uep12.messages import Content, MessageList, PullByHash, PullByTime
-from wireloom.wire.outcome import Fate, Outcome, Reason
+from wireloom.wire.outcome import Direction, Fate, Outcome, Reason
 
 LINK: Final = "udp"
 FANOUT: Final = 2

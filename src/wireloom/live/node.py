@@ -219,7 +219,7 @@ class Node:
     def _catch_signals(self) -> None:
         """Makes signals stop the node in good order, from before anything listens.
 
-        Python gives signals to the main thread only: in another one, whoever runs the node has them.
+        Python gives signals to the main thread only: in another one they are not the node's.
         """
         if threading.current_thread() is not threading.main_thread():
             return

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
-from wireloom.capture.rows import COMPOSED, SENT, Absent, Rows, meaning_of
+from wireloom.capture.meanings import COMPOSED, SENT, Absent, meaning_of
 from wireloom.performing.dials import Dials
 from wireloom.performing.timers import Timers
 from wireloom.performing.waiting import Waiting
-from wireloom.performing.world import Channel, Connections, Counts, Records, Tap
+from wireloom.performing.world import Channel, Connections, Counts, Records, Rows, Tap
 from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import (
     UNCONCLUDED,

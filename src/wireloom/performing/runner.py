@@ -91,14 +91,14 @@ class Runner:
         )
         return True
 
-    def end(self, channel: Channel, code: int) -> bool:
+    def end(self, channel: Channel, code: int, reason: str = "") -> bool:
         """A connection ended; returns whether that is news. `catch_up` comes next.
 
         A world may tell of an end in the middle of an answer that demanded it.
         """
         if not self._performer.drop(channel):
             return False
-        self._ends.append(Closed(channel.line, code))
+        self._ends.append(Closed(channel.line, code, reason))
         return True
 
     def fail(self, dial: Dial, reason: str) -> None:

@@ -4,9 +4,10 @@ There are two worlds: `live` has sockets, a disk and the system's clock, `sim` h
 """
 
 from collections import Counter, deque
+from collections.abc import Sequence
 from typing import Final, Protocol
 
-from wireloom.capture.rows import Rows
+from wireloom.capture.meanings import Party
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import Close, Dial, Line, Send
 
@@ -87,6 +88,24 @@ class Records(Protocol):
 
         Tickets never become smaller. The runner is told up to which one all is kept.
         """
+        ...
+
+
+class Rows(Protocol):
+    """Frames that are captured together."""
+
+    def add(self, connection: Party, meaning: int, frame: bytes, /) -> None:
+        """Adds a frame."""
+        ...
+
+    def add_all(
+        self, connections: Sequence[Party], meaning: int, frames: Sequence[bytes], /
+    ) -> None:
+        """Adds a frame for each connection."""
+        ...
+
+    def at(self, now: int, /) -> None:
+        """Says when all that was added since the last call happened, in ns."""
         ...
 
 

@@ -36,7 +36,7 @@ class Holder(Protocol):
         """A frame came in."""
         ...
 
-    def lost(self, end: "End", code: int, /) -> None:
+    def lost(self, end: "End", code: int, reason: str, /) -> None:
         """The other end is gone."""
         ...
 
@@ -88,10 +88,9 @@ class End:
 
     def ended(self, code: int, reason: str) -> None:
         """The other side has ended the connection."""
-        del reason
         if self.far is not None:
             self.far = None
-            self._holder.lost(self, code)
+            self._holder.lost(self, code, reason)
 
 
 class Visitor:

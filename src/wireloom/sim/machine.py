@@ -1,17 +1,16 @@
 """A simulated machine: it runs one session, may crash, and keeps records across its lives."""
 
-from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import count
 from typing import Protocol
 
+from wireloom.performing.counts import FrameCounts
 from wireloom.performing.performer import Performer
 from wireloom.performing.runner import Runner
 from wireloom.performing.world import Channel, Clock, Tap
 from wireloom.sim.ends import ABNORMAL, End, Visitor
 from wireloom.sim.records import MemoryRecords
-from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import Dial, Event, FrameReceived, Session
 
 
@@ -34,14 +33,6 @@ class Surroundings(Protocol):
     def settle(self) -> None:
         """Lets arrive all that is under way."""
         ...
-
-
-class FrameCounts:
-    """How many frames came in and left, by what became of them."""
-
-    def __init__(self) -> None:
-        self.received: Counter[tuple[str | None, Outcome, Reason | None]] = Counter()
-        self.sent: Counter[Outcome | None] = Counter()
 
 
 class Machine:
@@ -165,10 +156,10 @@ class Machine:
         self._running().hear(FrameReceived(end.line, raw, text))
         self._end_turn()
 
-    def lost(self, end: End, code: int) -> None:
+    def lost(self, end: End, code: int, reason: str) -> None:
         """The other end of a connection is gone."""
         del self._ends[end]
-        self._running().end(end, code)
+        self._running().end(end, code, reason)
         self._end_turn()
 
     # What performing asks for.

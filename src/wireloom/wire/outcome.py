@@ -10,6 +10,14 @@ stands in stored tables.
 from enum import StrEnum
 
 
+class Direction(StrEnum):
+    """Which way a frame went at the node that captured it."""
+
+    IN = "in"
+    OUT = "out"
+    LOCAL = "local"
+
+
 class Outcome(StrEnum):
     """What became of one frame at one node."""
 

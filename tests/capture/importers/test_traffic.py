@@ -23,10 +23,11 @@ from wireloom.capture.importers import traffic
 from wireloom.capture.importers.savefiles import Packet, take_pcap, take_pcapng
 from wireloom.capture.importers.traffic import Traffic
 from wireloom.capture.jsonl import put_line
-from wireloom.capture.record import Captured, Direction, rows, to_batch
+from wireloom.capture.record import Captured, rows, to_batch
 from wireloom.capture.refusal import Refusal
 from wireloom.protocols.myriadmesh import fragments as lora
 from wireloom.protocols.signalhub.codec import encode_msgpack
+from wireloom.wire.outcome import Direction
 
 MESH = max(case("myriadmesh").frames, key=len)
 SWARM = case("uep12").frames[0]

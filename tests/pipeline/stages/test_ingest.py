@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from wireloom.capture import writer
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.capture.retention import Bounds, prune
 from wireloom.capture.segment import segments
 from wireloom.capture.taken import Taken
@@ -17,6 +17,7 @@ from wireloom.pipeline import declared
 from wireloom.pipeline.stages.ingest import IngestedBatch, ingest
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.upkeep import status
+from wireloom.wire.outcome import Direction
 
 
 def write(folder: Path, raws: list[bytes]) -> None:

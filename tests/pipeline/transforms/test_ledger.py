@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from support.spark import seen
 from support.tables import rows
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.pipeline.transforms.ledger import TABLE, hashes, ledger
 from wireloom.protocols.myriadmesh.codec import encode
 from wireloom.protocols.myriadmesh.constants import BROADCAST_ID, Flags
@@ -16,6 +16,7 @@ from wireloom.protocols.myriadmesh.integrity import block_hash, merkle_root, nod
 from wireloom.protocols.myriadmesh.messages import Frame, LedgerBlock
 from wireloom.protocols.myriadmesh.sealing import seal_frame
 from wireloom.wire.keys import SigningKey
+from wireloom.wire.outcome import Direction
 
 NOW_MS = 1_700_000_000_000
 ANN, BOB, EVE = (SigningKey(bytes([n]) * 32) for n in (1, 2, 3))

@@ -21,8 +21,9 @@ from wireloom.capture.importers.websockets import Side, Tap, WsMessage
 from wireloom.capture.jsonl import take_line
 from wireloom.capture.pcapng import COMMENT_MARK
 from wireloom.capture.recognition import recognise, recognitions
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.record import Captured
 from wireloom.capture.refusal import ForeignError, Refusal, UnreadableError
+from wireloom.wire.outcome import Direction
 
 MAX_CONNECTIONS: Final = 4_096
 """TCP connections followed at once; the one that was quiet for longest gives way."""

@@ -9,45 +9,36 @@ A lost connection is opened again like a hub's; what was under way fails with a 
 broker does not acknowledge messages: what went wrong with one that was sent is in `failures`.
 """
 
+import secrets
 import ssl
 from collections.abc import Sequence
-from functools import partial
-from types import TracebackType
-from typing import Final, Self
+from typing import Final, TypeVar
 
-from msgspec import UNSET, UnsetType
-
-from wireloom.live.clients.cthun_speaker import CthunSpeaker
-from wireloom.live.clients.errors import ClientError, ClosedError
-from wireloom.live.clients.inbox import Inbox
-from wireloom.live.clients.lifeline import Lifeline
-from wireloom.live.clients.sockets import Dialling, dial
+from wireloom.live.clients.client import Client
+from wireloom.live.clients.driver import ClientDriver
+from wireloom.live.clients.sockets import Dialling
 from wireloom.live.clients.tuning import Tuning
+from wireloom.protocols.cthun.client import requests
+from wireloom.protocols.cthun.client.requests import Answer, Draft
+from wireloom.protocols.cthun.client.session import BrokerClientSession
+from wireloom.protocols.cthun.client.settings import ClientSettings
 from wireloom.protocols.cthun.constants import (
-    ASSOCIATION_TTL_MS,
-    BROKER_URI,
     DEFAULT_TTL_MS,
     MAX_MESSAGE_SIZE,
     MAX_MISSED_PINGS,
     PING_INTERVAL_MS,
-    MessageType,
 )
-from wireloom.protocols.cthun.messages import (
-    DestinationReport,
-    Envelope,
-    InventoryRequest,
-    InventoryResponse,
-    Packet,
-)
-from wireloom.protocols.cthun.times import text_of
+from wireloom.protocols.cthun.messages import DestinationReport, Packet
+from wireloom.wire.ids import Ids
 
 URL: Final = "ws://127.0.0.1:8142/cthun"
 """Where `wireloom serve` has its broker."""
 
 _SECONDS: Final = DEFAULT_TTL_MS / 1_000
+A = TypeVar("A", bound=Answer)
 
 
-class CthunClient:
+class CthunClient(Client[Packet]):
     """A node at a broker.
 
     All waiting ends with a `ClientError`; see `errors` for its kinds.
@@ -69,8 +60,8 @@ class CthunClient:
         tuning: Tuning = Tuning(),  # noqa: B008, it is frozen
     ) -> None:
         self.uri = uri
-        self._tuning = tuning
-        self._speaker = CthunSpeaker(self._association, tuning)
+        settings = ClientSettings(url=url, uri=uri, backoff=tuning.backoff)
+        self._session = BrokerClientSession(settings, Ids(secrets.token_hex(16)), tuning.random)
         where = Dialling(
             url=url,
             tls=tls,
@@ -80,49 +71,7 @@ class CthunClient:
             ping_seconds=PING_INTERVAL_MS / 1_000,
             missed_pings=MAX_MISSED_PINGS,
         )
-        self._speaker.line = self._line = Lifeline(self._speaker, partial(dial, where), tuning)
-
-    async def __aenter__(self) -> Self:
-        await self.open()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
-
-    @property
-    def messages(self) -> Inbox[Packet]:
-        """What others send to this client, as it comes. `async for` ends with the client."""
-        return self._speaker.messages
-
-    @property
-    def failures(self) -> Inbox[ClientError]:
-        """What went wrong with messages that nobody waits for; the latest are kept.
-
-        A `RefusedError` or an `ExpiredError` names the message in `about`.
-        """
-        return self._speaker.failures
-
-    async def open(self) -> None:
-        """Connects and associates. One attempt is made.
-
-        Raises:
-            ClientError: If it fails.
-        """
-        await self._line.open()
-        self._speaker.gate.begin()
-
-    async def close(self) -> None:
-        """Ends the connection. What came before can still be read."""
-        await self._line.close()
-        self._speaker.gate.end(ClosedError())
-        self._speaker.lose(ClosedError())
-        self.messages.end()
-        self.failures.end()
+        super().__init__(ClientDriver("cthun", self._session, where, tuning))
 
     async def send(
         self,
@@ -142,14 +91,10 @@ class CthunClient:
             ttl_seconds: How long the broker holds it for targets that are away.
             in_reply_to: The id of the message that this answers.
         """
-        envelope = self._envelope(
-            targets,
-            message_type,
-            ttl_seconds,
-            in_reply_to=UNSET if in_reply_to is None else in_reply_to,
-        )
-        await self._speaker.send(Packet(envelope=envelope, data=data), ttl_seconds)
-        return envelope.id
+        draft = requests.send(targets, message_type, data, ttl_seconds, in_reply_to=in_reply_to)
+        message_id = self._session.ids.next()
+        await self._driver.ask(requests.request(message_id, draft, ttl_seconds))
+        return message_id
 
     async def send_reported(
         self,
@@ -173,37 +118,17 @@ class CthunClient:
             RefusedError: If the broker does not take the message.
             ExpiredError: If it expired on the way.
         """
-        envelope = self._envelope(targets, message_type, ttl_seconds, destination_report=True)
-        packet = Packet(envelope=envelope, data=data)
-        return await self._speaker.request(packet, DestinationReport, seconds)
+        draft = requests.send_reported(targets, message_type, data, ttl_seconds)
+        return await self._answer(draft, seconds)
 
     async def inventory(
         self, query: Sequence[str] = ("cth://*/*",), *, seconds: float = _SECONDS
     ) -> tuple[str, ...]:
         """The connected nodes that a query matches."""
-        envelope = self._envelope([BROKER_URI], MessageType.INVENTORY_REQUEST.value, seconds)
-        packet = Packet(envelope=envelope, data=InventoryRequest(query=tuple(query)))
-        return (await self._speaker.request(packet, InventoryResponse, seconds)).uris
+        return (await self._answer(requests.inventory(query, seconds), seconds)).uris
 
-    def _association(self) -> Packet:
-        kind = MessageType.ASSOCIATE_REQUEST.value
-        return Packet(envelope=self._envelope([BROKER_URI], kind, ASSOCIATION_TTL_MS / 1_000))
-
-    def _envelope(
-        self,
-        targets: Sequence[str],
-        message_type: str,
-        ttl_seconds: float,
-        *,
-        destination_report: bool | UnsetType = UNSET,
-        in_reply_to: str | UnsetType = UNSET,
-    ) -> Envelope:
-        return Envelope(
-            id=self._tuning.new_id(),
-            message_type=message_type,
-            expires=text_of(self._tuning.now_ms() + int(ttl_seconds * 1_000)),
-            targets=tuple(targets),
-            sender=self.uri,
-            destination_report=destination_report,
-            in_reply_to=in_reply_to,
-        )
+    async def _answer(self, draft: Draft[A], seconds: float) -> A:
+        """Sends a draft and waits for its answer."""
+        request = requests.request(self._session.ids.next(), draft, seconds)
+        answer: A = await self._driver.ask(request)
+        return answer

@@ -7,79 +7,41 @@
             print(message.from_, message.type, message.payload)
 
 A lost connection is opened again by the specification's rules; registrations and subscriptions
-are made good then. Meanwhile requests wait as long as their time-outs let them, and those that
+are made again then. Meanwhile requests wait as long as their time-outs let them, and those that
 were under way fail with a `LostError`: whether the hub has done them is not known.
 """
 
-import asyncio
+import secrets
 import ssl
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from functools import partial
-from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
-from msgspec import UNSET
-
-from wireloom.live.clients.errors import ClientError, ClosedError
-from wireloom.live.clients.hub_speaker import REQUEST_SECONDS, Draft, HubSpeaker, Registration
-from wireloom.live.clients.inbox import Inbox
-from wireloom.live.clients.lifeline import Lifeline
-from wireloom.live.clients.sockets import Dialling, dial
+from wireloom import __version__
+from wireloom.live.clients.client import Client
+from wireloom.live.clients.driver import ClientDriver
+from wireloom.live.clients.errors import ClosedError
+from wireloom.live.clients.sockets import Dialling
 from wireloom.live.clients.tuning import Tuning
+from wireloom.protocols.signalhub.client import requests
+from wireloom.protocols.signalhub.client.requests import Draft
+from wireloom.protocols.signalhub.client.session import REQUEST_SECONDS, HubClientSession
+from wireloom.protocols.signalhub.client.settings import ClientSettings
 from wireloom.protocols.signalhub.constants import MAX_MESSAGE_SIZE, SEND_TTL_MS, ContentType
-from wireloom.protocols.signalhub.envelope import Inner, SharedMessage
-from wireloom.protocols.signalhub.messages import (
-    ActorList,
-    Application,
-    Broadcast,
-    BroadcastAck,
-    DeliveryAck,
-    Discover,
-    Discovered,
-    ListActors,
-    Publish,
-    Published,
-    QueueStats,
-    QueueStatsResponse,
-    Register,
-    Registered,
-    Renew,
-    Renewed,
-    Send,
-    Subscribe,
-    Subscribed,
-    Unregister,
-    Unsubscribe,
-)
-from wireloom.protocols.signalhub.metadata import (
-    BroadcastMetadata,
-    RegisterMetadata,
-    SendMetadata,
-)
+from wireloom.protocols.signalhub.envelope import SharedMessage
+from wireloom.protocols.signalhub.messages import Application
 from wireloom.protocols.signalhub.payloads import (
     ActorListPayload,
     BroadcastAckPayload,
-    BroadcastPayload,
     ConnectedPayload,
     DeliveryAckPayload,
     DiscoveredPayload,
-    DiscoverPayload,
-    Empty,
-    ListActorsPayload,
     PublishedPayload,
-    PublishPayload,
     QueueStatsResponsePayload,
     RegisteredPayload,
-    RegisterPayload,
     RenewedPayload,
-    RenewPayload,
-    SendPayload,
     SubscribedPayload,
-    SubscribePayload,
-    UnregisterPayload,
-    UnsubscribePayload,
 )
+from wireloom.wire.ids import Ids
 
 URL: Final = "ws://127.0.0.1:8787/hub"
 """Where `wireloom serve` has its hub."""
@@ -88,7 +50,7 @@ _SEND_SECONDS: Final = SEND_TTL_MS / 1_000
 A = TypeVar("A", bound=SharedMessage)
 
 
-class HubClient:
+class HubClient(Client[Application]):
     """An actor at a hub.
 
     All waiting ends with a `ClientError`; see `errors` for its kinds.
@@ -112,8 +74,16 @@ class HubClient:
         tls: ssl.SSLContext | None = None,
         tuning: Tuning = Tuning(),  # noqa: B008, it is frozen
     ) -> None:
-        self._tuning = tuning
-        self._speaker = HubSpeaker(address, token, content_type, tuning)
+        settings = ClientSettings(
+            url=url,
+            address=address,
+            token=token,
+            content_type=content_type,
+            user_agent=f"wireloom/{__version__}",
+            dead_after_ms=max(1, round(tuning.dead_after_seconds * 1_000)),
+            backoff=tuning.backoff,
+        )
+        self._session = HubClientSession(settings, Ids(secrets.token_hex(16)), tuning.random)
         where = Dialling(
             url=url,
             tls=tls,
@@ -122,69 +92,24 @@ class HubClient:
             open_seconds=tuning.dial_seconds,
             close_seconds=tuning.goodbye_seconds,
         )
-        self._speaker.line = self._line = Lifeline(self._speaker, partial(dial, where), tuning)
-
-    async def __aenter__(self) -> Self:
-        await self.open()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
-
-    @property
-    def messages(self) -> Inbox[Application]:
-        """What others send to this client, as it comes. `async for` ends with the client."""
-        return self._speaker.messages
-
-    @property
-    def failures(self) -> Inbox[ClientError]:
-        """What went wrong that nobody waits for; the latest are kept.
-
-        It is about a `tell`, a send that was queued, or a registration after a reconnect.
-        """
-        return self._speaker.failures
+        super().__init__(ClientDriver("signalhub", self._session, where, tuning))
 
     @property
     def address(self) -> str:
         """Who the client is: what the hub verified, or else what it was told."""
-        return self._speaker.address
+        return self._session.address
 
     @property
     def session(self) -> ConnectedPayload:
         """What the hub said of itself when the last connection opened."""
-        if self._speaker.session is None:
+        if self._session.session is None:
             raise ClosedError
-        return self._speaker.session
+        return self._session.session
 
     @property
     def skew_ms(self) -> int | None:
         """How far the hub's clock is ahead, by the last heartbeat; None before the first."""
-        return self._speaker.skew_ms
-
-    async def open(self) -> None:
-        """Connects. One attempt is made.
-
-        Raises:
-            ClientError: If it fails.
-        """
-        await self._line.open()
-        self._speaker.gate.begin()
-
-    async def close(self) -> None:
-        """Says goodbye and ends the connection. What came before can still be read."""
-        with suppress(ClientError, TimeoutError):
-            async with asyncio.timeout(self._tuning.goodbye_seconds):
-                await self._speaker.say_goodbye()
-        await self._line.close()
-        self._speaker.gate.end(ClosedError())
-        self._speaker.lose(ClosedError())
-        self.messages.end()
-        self.failures.end()
+        return self._session.skew_ms
 
     async def ask(
         self, cls: type[SharedMessage], payload: object, answer: type[A], **more: Any
@@ -198,8 +123,23 @@ class HubClient:
             **more: `seconds` to wait, `ttl_ms`, `metadata`; and `pattern`, where it is not `ask`.
         """
         seconds = more.pop("seconds", REQUEST_SECONDS)
-        draft = Draft(cls, payload, **{"pattern": "ask", **more})
-        return await self._speaker.request(draft, answer, seconds=seconds)
+        return await self._answer(
+            Draft(cls, payload, answer, **{"pattern": "ask", **more}), seconds
+        )
+
+    async def _answer(self, draft: Draft[A], seconds: float = REQUEST_SECONDS) -> A:
+        """Sends a draft and waits for its answer."""
+        answer: A = await self._driver.ask(requests.request(self._next_id(), draft, seconds))
+        return answer
+
+    async def _tell(self, draft: Draft[Any]) -> str:
+        """Sends a draft that is not answered; gives its id."""
+        message_id = self._next_id()
+        await self._driver.ask(requests.request(message_id, draft, REQUEST_SECONDS))
+        return message_id
+
+    def _next_id(self) -> str:
+        return self._session.ids.next()
 
     async def register(
         self,
@@ -219,17 +159,14 @@ class HubClient:
             ttl_seconds: How long it holds, 60 to 3600; the hub's default if None.
             renew_on_heartbeat: Whether it holds on as long as the client is connected.
         """
-        payload = RegisterPayload(
-            actor_address=address or self.address,
-            capabilities=tuple(capabilities),
-            metadata=dict(metadata or {}),
-            ttl_seconds=UNSET if ttl_seconds is None else ttl_seconds,
+        draft = requests.register(
+            address or self.address,
+            capabilities,
+            metadata=metadata,
+            ttl_seconds=ttl_seconds,
+            renew_on_heartbeat=renew_on_heartbeat,
         )
-        wish = RegisterMetadata(renew_on_heartbeat=renew_on_heartbeat)
-        made = (await self.ask(Register, payload, Registered, metadata=wish)).payload
-        kept = Registration(payload, wish, made.renewal_token)
-        self._speaker.registrations[payload.actor_address] = kept
-        return made
+        return (await self._answer(draft)).payload
 
     async def renew(self, address: str | None = None) -> RenewedPayload:
         """Prolongs a registration that this client made.
@@ -237,27 +174,20 @@ class HubClient:
         Raises:
             KeyError: If it made none for the address.
         """
-        kept = self._speaker.registrations[address or self.address]
-        payload = RenewPayload(renewal_token=kept.token)
-        renewed = (await self.ask(Renew, payload, Renewed)).payload
-        kept.token = renewed.renewal_token
-        return renewed
+        kept = self._session.upkeep.registrations[address or self.address]
+        return (await self._answer(requests.renew(kept.token))).payload
 
     async def unregister(self, address: str | None = None) -> None:
         """Makes the hub forget an actor. The hub does not answer."""
-        where = address or self.address
-        self._speaker.registrations.pop(where, None)
-        await self._speaker.tell(Draft(Unregister, UnregisterPayload(actor_address=where)))
+        await self._tell(requests.unregister(address or self.address))
 
     async def discover(self, pattern: str = "*", limit: int | None = None) -> DiscoveredPayload:
         """The actors whose addresses match; `*` stands for any characters."""
-        payload = DiscoverPayload(pattern=pattern, limit=UNSET if limit is None else limit)
-        return (await self.ask(Discover, payload, Discovered)).payload
+        return (await self._answer(requests.discover(pattern, limit))).payload
 
     async def list(self, offset: int = 0, limit: int | None = None) -> ActorListPayload:
         """One page of all actors."""
-        payload = ListActorsPayload(offset=offset, limit=UNSET if limit is None else limit)
-        return (await self.ask(ListActors, payload, ActorList)).payload
+        return (await self._answer(requests.list_actors(offset, limit))).payload
 
     async def send(
         self,
@@ -282,10 +212,8 @@ class HubClient:
         Raises:
             UnknownActorError: If the actor is not registered.
         """
-        body = SendPayload(target_address=target, message=Inner(type=type_, payload=payload))
-        how = SendMetadata(require_ack=True, priority=UNSET if priority is None else priority)
-        ack = await self.ask(Send, body, DeliveryAck, ttl_ms=ttl_ms, metadata=how, seconds=seconds)
-        return ack.payload
+        draft = requests.send(target, type_, payload, ttl_ms=ttl_ms, priority=priority)
+        return (await self._answer(draft, seconds)).payload
 
     async def tell(
         self,
@@ -297,9 +225,9 @@ class HubClient:
         priority: int | None = None,
     ) -> str:
         """Sends a message to an actor without waiting; gives its id. See `send`."""
-        body = SendPayload(target_address=target, message=Inner(type=type_, payload=payload))
-        how = SendMetadata(priority=UNSET if priority is None else priority)
-        return await self._speaker.tell(Draft(Send, body, ttl_ms=ttl_ms, metadata=how))
+        return await self._tell(
+            requests.tell(target, type_, payload, ttl_ms=ttl_ms, priority=priority)
+        )
 
     async def broadcast(
         self,
@@ -310,17 +238,12 @@ class HubClient:
         capability: str | None = None,
     ) -> BroadcastAckPayload:
         """Sends a message to all registered actors, or to those with a capability."""
-        body = BroadcastPayload(
-            message=Inner(type=type_, payload=payload), exclude_self=exclude_self
-        )
-        who = BroadcastMetadata(target_capability=UNSET if capability is None else capability)
-        ack = await self.ask(Broadcast, body, BroadcastAck, pattern="tell", metadata=who)
-        return ack.payload
+        draft = requests.broadcast(type_, payload, exclude_self=exclude_self, capability=capability)
+        return (await self._answer(draft)).payload
 
     async def publish(self, topic: str, type_: str, payload: Any = None) -> PublishedPayload:
         """Sends a message to the subscribers of a topic."""
-        body = PublishPayload(topic=topic, message=Inner(type=type_, payload=payload))
-        return (await self.ask(Publish, body, Published, pattern="tell")).payload
+        return (await self._answer(requests.publish(topic, type_, payload))).payload
 
     async def subscribe(self, topic: str, *, durable: bool = False) -> SubscribedPayload:
         """Asks for the messages of a topic. Reconnecting subscribes again.
@@ -329,17 +252,12 @@ class HubClient:
             topic: Its exact name.
             durable: Whether the hub keeps the subscription while the client is away.
         """
-        payload = SubscribePayload(topic=topic, durable=durable)
-        made = (await self.ask(Subscribe, payload, Subscribed)).payload
-        self._speaker.subscriptions[made.subscription_id] = payload
-        return made
+        return (await self._answer(requests.subscribe(topic, durable=durable))).payload
 
     async def unsubscribe(self, subscription_id: str) -> None:
         """Ends a subscription. The hub does not answer."""
-        self._speaker.subscriptions.pop(subscription_id, None)
-        payload = UnsubscribePayload(subscription_id=subscription_id)
-        await self._speaker.tell(Draft(Unsubscribe, payload))
+        await self._tell(requests.unsubscribe(subscription_id))
 
     async def queue_stats(self) -> QueueStatsResponsePayload:
         """How full the hub's queue is."""
-        return (await self.ask(QueueStats, Empty(), QueueStatsResponse)).payload
+        return (await self._answer(requests.queue_stats())).payload

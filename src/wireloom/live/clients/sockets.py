@@ -82,9 +82,13 @@ class Socket:
             raise _lost(error) from None
         return (frame.encode(), True) if isinstance(frame, str) else (frame, False)
 
-    async def close(self) -> None:
+    async def close(self, code: int = 1000, reason: str = "") -> None:
         """Ends the connection; does nothing if it has ended."""
-        await self._connection.close()
+        await self._connection.close(code, reason)
+
+    def abort(self) -> None:
+        """Ends the connection at once, if it has not ended."""
+        self._connection.transport.abort()
 
 
 async def dial(where: Dialling) -> Socket:

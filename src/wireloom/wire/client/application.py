@@ -80,5 +80,5 @@ class Changed(Struct, frozen=True):
 class Ended(Struct, frozen=True):
     """No connection follows, until one is asked for again."""
 
-    error: ClientError | None
-    """Why; None if the application wanted it."""
+    error: ClientError
+    """Why; a `ClosedError` if the application wanted it."""

@@ -24,7 +24,7 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class Speaker(Protocol[R_contra, T_contra]):
-    """What a protocol says about its requests."""
+    """What the client of a protocol says about its requests."""
 
     server: str
     """What the other end is called in errors: `the hub`."""
@@ -49,6 +49,12 @@ class Speaker(Protocol[R_contra, T_contra]):
 
     def send(self, raw: bytes, turn: Turn) -> None:
         """Sends a frame on the connection of the moment."""
+
+    def leave(self, request: R_contra) -> None:
+        """Takes note that a request leaves on the connection of the moment."""
+
+    def stay(self, request: R_contra) -> None:
+        """Takes note that the connection did not take a request after all."""
 
     def note(self, request: R_contra, answer: T_contra) -> None:
         """Takes note of the answer to a request of the application."""
@@ -108,6 +114,7 @@ class Requests(Generic[R, T]):
     def again(self, request: R, turn: Turn) -> None:
         """Holds a request that was sent, but that the connection did not take."""
         self.asks.forget(request.id)
+        self._speaker.stay(request)
         self.begin(request, turn)
 
     def withdraw(self, message_id: str, turn: Turn) -> None:
@@ -152,6 +159,7 @@ class Requests(Generic[R, T]):
             return
         if request.answer is not None:
             self._expect(request, partial(self.settle, request))
+        self._speaker.leave(request)
         self._speaker.send(raw, turn)
         if request.answer is None:
             self.settle(request, None, turn)

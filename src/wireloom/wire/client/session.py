@@ -154,6 +154,12 @@ class ClientSession(ABC, Generic[R, T]):
         del request, turn
         return None
 
+    def leave(self, request: R) -> None:
+        """Takes note that a request leaves on the connection of the moment."""
+
+    def stay(self, request: R) -> None:
+        """Takes note that the connection did not take a request after all."""
+
     def note(self, request: R, answer: T) -> None:
         """Takes note of the answer to a request of the application."""
 

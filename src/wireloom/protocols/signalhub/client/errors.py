@@ -1,12 +1,12 @@
 """What a hub refuses, as exceptions.
 
-    HubError              the hub refuses; one class for each of its six errors
-      FaultError          `hub:error`: expired, timed out, internal
-      UnknownActorError
-      UnauthorizedError
-      RateLimitedError    has `retry_after_ms`
-      VersionMismatchError
-      MessageTooLargeError
+HubError              the hub refuses; one class for each of its six errors
+FaultError          `hub:error`: expired, timed out, internal
+UnknownActorError
+UnauthorizedError
+RateLimitedError    has `retry_after_ms`
+VersionMismatchError
+MessageTooLargeError
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """What an application can ask of a hub, each as the draft of a message.
 
-    Ask(id=session.ids.next(), seconds=5, answer=Published, draft=publish("news", "score", [2, 1]))
+request(session.ids.next(), publish("news", "score", [2, 1]), seconds=5)
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,22 +10,6 @@ from msgspec import UNSET, Struct
 
 from wireloom.protocols.signalhub.constants import REQUEST_TTL_MS, SEND_TTL_MS
 from wireloom.protocols.signalhub.envelope import Inner, SharedMessage
-from wireloom.protocols.signalhub.exchange import (
-    BroadcastMetadata,
-    BroadcastPayload,
-    DiscoverPayload,
-    ListActorsPayload,
-    PublishPayload,
-    RegisterMetadata,
-    RegisterPayload,
-    RenewPayload,
-    SendMetadata,
-    SendPayload,
-    SubscribePayload,
-    UnregisterPayload,
-    UnsubscribePayload,
-)
-from wireloom.protocols.signalhub.lifecycle import Empty
 from wireloom.protocols.signalhub.messages import (
     ActorList,
     Broadcast,
@@ -47,6 +31,24 @@ from wireloom.protocols.signalhub.messages import (
     Subscribed,
     Unregister,
     Unsubscribe,
+)
+from wireloom.protocols.signalhub.metadata import (
+    BroadcastMetadata,
+    RegisterMetadata,
+    SendMetadata,
+)
+from wireloom.protocols.signalhub.payloads import (
+    BroadcastPayload,
+    DiscoverPayload,
+    Empty,
+    ListActorsPayload,
+    PublishPayload,
+    RegisterPayload,
+    RenewPayload,
+    SendPayload,
+    SubscribePayload,
+    UnregisterPayload,
+    UnsubscribePayload,
 )
 from wireloom.wire.client.application import Request
 

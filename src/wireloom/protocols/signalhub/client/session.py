@@ -29,13 +29,6 @@ from wireloom.protocols.signalhub.constants import (
     DisconnectReason,
 )
 from wireloom.protocols.signalhub.envelope import SharedMessage, emitted
-from wireloom.protocols.signalhub.lifecycle import (
-    ClientMetadata,
-    ConnectedPayload,
-    ConnectMetadata,
-    DisconnectPayload,
-    HeartbeatPayload,
-)
 from wireloom.protocols.signalhub.messages import (
     Application,
     BroadcastAck,
@@ -47,6 +40,12 @@ from wireloom.protocols.signalhub.messages import (
     Pause,
     Published,
     Resume,
+)
+from wireloom.protocols.signalhub.metadata import ClientMetadata, ConnectMetadata
+from wireloom.protocols.signalhub.payloads import (
+    ConnectedPayload,
+    DisconnectPayload,
+    HeartbeatPayload,
 )
 from wireloom.protocols.signalhub.record import type_of
 from wireloom.wire.client.application import Arrived, Failed
@@ -257,9 +256,8 @@ class HubClientSession(ClientSession[HubRequest, SharedMessage]):
         self.tell(Failed(error), turn)
 
     def _beat(self, turn: Turn) -> None:
-        draft = Draft(
-            Heartbeat, HeartbeatPayload(timestamp=turn.now_ms), HeartbeatAck, ttl_ms=HEARTBEAT_TTL_MS
-        )
+        clock = HeartbeatPayload(timestamp=turn.now_ms)
+        draft = Draft(Heartbeat, clock, HeartbeatAck, ttl_ms=HEARTBEAT_TTL_MS)
         self.ask(draft, self._take_beat, turn, self._settings.dead_after_ms / 1_000)
 
     def _take_beat(self, answer: Answer, turn: Turn) -> None:
@@ -303,8 +301,9 @@ class HubClientSession(ClientSession[HubRequest, SharedMessage]):
             self.regret(error, turn)
 
     def _concluded(self, message: Message, outcome: Outcome) -> Conclude:
-        is_listed = isinstance(message, SharedMessage) and not isinstance(message, Application)
-        return Conclude(outcome, None, self.hub, type_of(message) if is_listed else None)
+        if isinstance(message, SharedMessage) and not isinstance(message, Application):
+            return Conclude(outcome, None, self.hub, type_of(message))
+        return Conclude(outcome, None, self.hub)
 
     def _say(self, draft: Draft[Any], turn: Turn) -> None:
         self.send(self._written(draft, turn.ids.next(), turn), turn)

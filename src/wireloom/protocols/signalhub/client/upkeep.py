@@ -7,18 +7,13 @@ application.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
 from wireloom.protocols.signalhub.client.errors import RateLimitedError, UnauthorizedError
 from wireloom.protocols.signalhub.client.requests import Draft, renew
 from wireloom.protocols.signalhub.envelope import SharedMessage
-from wireloom.protocols.signalhub.exchange import (
-    RegisterMetadata,
-    RegisterPayload,
-    SubscribePayload,
-)
 from wireloom.protocols.signalhub.messages import (
     Register,
     Registered,
@@ -28,6 +23,8 @@ from wireloom.protocols.signalhub.messages import (
     Unregister,
     Unsubscribe,
 )
+from wireloom.protocols.signalhub.metadata import RegisterMetadata
+from wireloom.protocols.signalhub.payloads import RegisterPayload, SubscribePayload
 from wireloom.wire.client.errors import ClientError
 from wireloom.wire.session import Turn
 
@@ -52,9 +49,7 @@ class Asking(Protocol):
 
     is_paused: bool
 
-    def ask(
-        self, draft: Draft[SharedMessage], settle: Callable[[Answer, Turn], None], turn: Turn
-    ) -> None:
+    def ask(self, draft: Draft[Any], settle: Callable[[Answer, Turn], None], turn: Turn) -> None:
         """Asks the hub, whether others may or not."""
 
     def wake(self, timer: tuple[str, ...], at_ms: int, turn: Turn) -> None:
@@ -85,7 +80,7 @@ class Upkeep:
         self._paused: set[str] = set()
         """What of it waits until the hub resumes."""
 
-    def note(self, draft: Draft[SharedMessage], answer: SharedMessage) -> None:
+    def note(self, draft: Draft[Any], answer: SharedMessage) -> None:
         """Keeps what the answer to a request of the application has made."""
         payload = draft.payload
         match answer:
@@ -99,7 +94,7 @@ class Upkeep:
             case Subscribed(payload=made):
                 self.subscriptions[made.subscription_id] = payload
 
-    def drop(self, draft: Draft[SharedMessage]) -> None:
+    def drop(self, draft: Draft[Any]) -> None:
         """Forgets what the application wants to end."""
         if draft.cls is Unregister:
             self.registrations.pop(draft.payload.actor_address, None)
