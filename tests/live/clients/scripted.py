@@ -9,6 +9,8 @@ from uuid import uuid4
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 
+from wireloom.live.clients.client import Client
+from wireloom.live.clients.errors import LostError
 from wireloom.live.clients.tuning import Tuning
 from wireloom.protocols.cthun import codec as cthun_codec
 from wireloom.protocols.cthun.messages import (
@@ -18,27 +20,18 @@ from wireloom.protocols.cthun.messages import (
     Envelope,
     Packet,
 )
+from wireloom.wire.client.backoff import Backoff
 
 HUB = "@(test/hub)"
 BEAT_SECONDS = 25.0
 
 
-class Naps:
-    """Sleep that takes no time, except between heartbeats, where it takes for ever."""
-
-    def __init__(self) -> None:
-        self.taken: list[float] = []
-
-    async def __call__(self, seconds: float) -> None:
-        if seconds == BEAT_SECONDS:
-            await asyncio.Event().wait()
-        self.taken.append(seconds)
-        await asyncio.sleep(0)
+SOON = Backoff(first_seconds=0.01, most_seconds=0.05)
 
 
-def quick(naps: Naps | None = None, **more: Any) -> Tuning:
-    """Patience of a test: reconnecting takes no time, chance is in the middle."""
-    return Tuning(sleep=naps or Naps(), random=lambda: 0.5, goodbye_seconds=1, **more)
+def quick(**more: Any) -> Tuning:
+    """Patience of a test: reconnecting takes next to no time, chance is in the middle."""
+    return Tuning(**{"backoff": SOON, "random": lambda: 0.5, "goodbye_seconds": 1, **more})
 
 
 class Peer:
@@ -106,6 +99,18 @@ class Peer:
     async def associate(self) -> None:
         asked = await self.take()
         await self.tell(AssociateResponse(id=asked.envelope.id, success=True))
+
+
+def fails_once(client: Client[Any], peer: Peer) -> None:
+    """Has the client's connection take no frame any more, and end then."""
+    channel = client._driver._channel
+    assert channel is not None
+
+    async def fail(raw: bytes, *, text: bool = False) -> None:
+        peer.connection.transport.abort()
+        raise LostError(None)
+
+    channel.socket.send = fail  # type: ignore[method-assign]
 
 
 def envelope(type_: str, sender: str = "cth:///server") -> Envelope:

@@ -1,4 +1,4 @@
-"""The rules of an association, against a broker that the test speaks for."""
+"""The rules of a broker's client on real sockets, against a broker that the test speaks for."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from live.clients.processes import run
-from live.clients.scripted import Naps, Peer, Scripted, envelope, quick, scripted
+from live.clients.scripted import Peer, Scripted, envelope, fails_once, quick, scripted
 from live.parts import until
 from wireloom.live.clients import errors
 from wireloom.live.clients.cthun import CthunClient
 from wireloom.live.clients.tuning import Tuning
 from wireloom.protocols.cthun import codec
+from wireloom.protocols.cthun.client.session import BrokerClientSession
 from wireloom.protocols.cthun.messages import (
     BROKER_TYPES,
     AssociateResponse,
@@ -23,6 +24,7 @@ from wireloom.protocols.cthun.messages import (
     Packet,
     TtlExpired,
 )
+from wireloom.wire.client.backoff import Backoff
 
 ANN = "cth://ann/agent"
 ID = "11111111-1111-4111-8111-111111111111"
@@ -200,21 +202,15 @@ def test_what_cannot_be_sent_is_not() -> None:
             await client.inventory(["nobody"])
         broker.server.close(close_connections=False)
         await peer.connection.close(1001)
-        await until(lambda: not client._speaker.gate._is_up)
+        await until(lambda: not client._session.is_connected)
         with pytest.raises(errors.AnswerTimeoutError, match="nothing could be sent"):
             await client.send([ANN], "t", ttl_seconds=0.05)
 
-    class Long(Naps):
-        async def __call__(self, seconds: float) -> None:
-            await asyncio.Event().wait()
-
-    play(act, quick(Long()))
+    play(act, quick(backoff=Backoff(first_seconds=60)))
 
 
 @pytest.mark.parametrize("code", [4000, 4002, 4003])
 def test_after_some_codes_a_client_does_not_come_back(code: int) -> None:
-    naps = Naps()
-
     async def act(client: CthunClient, peer: Peer, broker: Scripted) -> None:
         asking = asked(client.inventory())
         await peer.take()
@@ -223,42 +219,30 @@ def test_after_some_codes_a_client_does_not_come_back(code: int) -> None:
             await asking
         with pytest.raises(errors.LostError, match=f"code {code}"):
             await anext(client.messages)
-        assert not naps.taken
         assert broker.waiting == 0
 
-    play(act, quick(naps))
+    play(act, quick())
 
 
 def test_after_others_it_does() -> None:
-    naps = Naps()
-
     async def act(client: CthunClient, peer: Peer, broker: Scripted) -> None:
         await peer.connection.close(1011)
         sending = asked(client.send([ANN], "t", b"x"))
         again = await broker.accept()
         await again.associate()
         assert (await again.take()).envelope.id == await sending
-        assert naps.taken == [1]
 
-    play(act, quick(naps))
+    play(act, quick())
 
 
 def test_what_a_dying_connection_does_not_take_goes_to_the_next() -> None:
     async def act(client: CthunClient, peer: Peer, broker: Scripted) -> None:
-        line = client._line
-        send = line.send
-
-        async def fail(raw: bytes, *, text: bool = False) -> None:
-            line.send = send  # type: ignore[method-assign]
-            peer.connection.transport.abort()
-            raise errors.LostError(None)
-
-        line.send = fail  # type: ignore[method-assign]
+        fails_once(client, peer)
         sending = asked(client.send([ANN], "t"))
         peer = await broker.accept()
         await peer.associate()
         assert (await peer.take()).envelope.id == await sending
-        line.send = fail  # type: ignore[method-assign]
+        fails_once(client, peer)
         asking = asked(client.inventory())
         peer = await broker.accept()
         await peer.associate()
@@ -290,7 +274,7 @@ def test_what_a_dying_connection_does_not_take_goes_to_the_next() -> None:
 def test_a_broker_that_does_not_take_the_client(
     answer: Any, error: type[Exception], text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireloom.live.clients.cthun_speaker.ASSOCIATION_TIMEOUT_MS", 50)
+    monkeypatch.setattr(BrokerClientSession, "greeting_ms", 50)
 
     async def main() -> None:
         async with scripted() as broker:

@@ -17,10 +17,11 @@ from live.clients.processes import Process, free_port, run, serving
 from wireloom.live.clients import errors
 from wireloom.live.clients.hub import HubClient
 from wireloom.live.clients.tls import client_context
-from wireloom.live.clients.tuning import Backoff, Tuning
+from wireloom.live.clients.tuning import Tuning
 from wireloom.protocols.signalhub import tokens
 from wireloom.protocols.signalhub.constants import ContentType
 from wireloom.protocols.signalhub.messages import Application
+from wireloom.wire.client.backoff import Backoff
 
 QUICK = Tuning(backoff=Backoff(first_seconds=0.05, most_seconds=0.2, tries=200), goodbye_seconds=1)
 both = pytest.mark.parametrize("content_type", list(ContentType))

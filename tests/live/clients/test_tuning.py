@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from wireloom.live.clients.tuning import Backoff, Tuning
+from wireloom.live.clients.tuning import Tuning
+from wireloom.wire.client.backoff import Backoff
 
 
 def test_delays_double_from_one_second_to_sixty() -> None:

@@ -279,11 +279,9 @@ class ClientDriver(Generic[M]):
         They may be sent again on the next one: a server does nothing twice that has the same id.
         """
         unsent = channel.unsent
-        for waiting in tuple(self._waiting.values()):
-            if not waiting.answer.done() and any(
-                waiting.request.id.encode() in raw for raw in unsent
-            ):
-                self._hear(Requested(Unsent(waiting.request, channel.line)))
+        for request, answer in tuple(self._waiting.values()):
+            if not answer.done() and any(request.id.encode() in raw for raw in unsent):
+                self._hear(Requested(Unsent(request, channel.line)))
 
     async def _stop(self) -> None:
         """Ends the session and its connection, in good order if that takes not too long."""

@@ -123,9 +123,8 @@ class HubClient(Client[Application]):
             **more: `seconds` to wait, `ttl_ms`, `metadata`; and `pattern`, where it is not `ask`.
         """
         seconds = more.pop("seconds", REQUEST_SECONDS)
-        return await self._answer(
-            Draft(cls, payload, answer, **{"pattern": "ask", **more}), seconds
-        )
+        draft = Draft(cls, payload, answer, **{"pattern": "ask", **more})
+        return await self._answer(draft, seconds)
 
     async def _answer(self, draft: Draft[A], seconds: float = REQUEST_SECONDS) -> A:
         """Sends a draft and waits for its answer."""

@@ -14,10 +14,10 @@ from wireloom.wire.client.backoff import Backoff
 class Tuning:
     """Time, chance and patience of a client; the defaults are the specifications'."""
 
-    backoff: Backoff = Backoff()
+    backoff: Backoff = Backoff()  # noqa: RUF009, it is frozen
     """How long to wait before attempts to reconnect."""
 
-    clock: Clock = SystemClock()
+    clock: Clock = SystemClock()  # noqa: RUF009, it has no state
     """What time it is."""
 
     random: Callable[[], float] = random.random

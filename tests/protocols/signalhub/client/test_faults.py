@@ -7,8 +7,8 @@ import pytest
 
 from protocols.signalhub.samples import SAMPLES
 from wireloom.live.clients import errors
-from wireloom.live.clients.hub_faults import error_of, may_answer
 from wireloom.protocols.signalhub import codec
+from wireloom.protocols.signalhub.client.faults import error_of, may_answer
 from wireloom.protocols.signalhub.constants import ErrorCode
 
 ID = "11111111-1111-4111-8111-111111111111"
