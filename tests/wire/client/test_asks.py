@@ -1,79 +1,69 @@
 """Requests that wait for their answers."""
 
-import asyncio
+from wireloom.wire.client.asks import Asks
+from wireloom.wire.client.errors import ClientError
+from wireloom.wire.ids import Ids
+from wireloom.wire.session import Turn
 
-import pytest
-
-from live.clients.processes import run
-from wireloom.live.clients.errors import ClosedError
-from wireloom.live.clients.pending import Pending
-
-
-def test_an_answer_reaches_who_waits_for_it_once() -> None:
-    async def main() -> None:
-        pending: Pending[int] = Pending()
-        answer = pending.expect("a", int)
-        assert pending.answer("a", 1)
-        assert not pending.answer("a", 2)
-        assert not pending.fail("a", ClosedError())
-        assert not pending.answer("b", 1)
-        assert not pending.answer(None, 1)
-        assert await answer == 1
-
-    run(main())
+TURN = Turn(Ids("asks"))
+ERROR = ClientError("no")
 
 
-def test_a_failure_reaches_all() -> None:
-    async def main() -> None:
-        pending: Pending[int] = Pending()
-        answers = [pending.expect(name, int) for name in "ab"]
-        pending.fail_all(ClosedError())
-        for answer in answers:
-            with pytest.raises(ClosedError):
-                await answer
+class Desk:
+    """Asks whose answers are written down."""
 
-    run(main())
+    def __init__(self, *ids: str) -> None:
+        self.asks: Asks[str] = Asks()
+        self.settled: list[tuple[str, object]] = []
+        for one in ids:
+            self.expect(one)
 
+    def expect(self, message_id: str, wanted: type = str) -> None:
+        def settle(answer: object, turn: Turn) -> None:
+            assert turn is TURN
+            self.settled.append((message_id, answer))
 
-def test_a_frame_that_cannot_be_read_fails_those_it_names_or_else_all() -> None:
-    async def main() -> None:
-        pending: Pending[int] = Pending()
-        answers = {name: pending.expect(name, int) for name in ("one", "two")}
-        assert not pending.fail_unread(b"??", ClosedError(), named_only=True)
-        assert pending.fail_unread(b"? two ?", ClosedError())
-        assert (answers["one"].done(), answers["two"].done()) == (False, True)
-        assert not pending.fail_unread(b"? two ?", ClosedError())
-        assert pending.fail_unread(b"??", ClosedError())
-        for answer in answers.values():
-            with pytest.raises(ClosedError):
-                await answer
-        assert not Pending[int]().fail_unread(b"", ClosedError())
-
-    run(main())
+        self.asks.expect(message_id, wanted, settle)
 
 
-def test_the_oldest_of_a_kind_is_found() -> None:
-    async def main() -> None:
-        pending: Pending[object] = Pending()
-        for name, kind in (("a", int), ("b", str), ("c", str)):
-            pending.expect(name, kind)
-        assert pending.oldest(str) == "b"
-        assert pending.oldest(bytes) is None
+def test_an_answer_settles_the_request_that_it_names() -> None:
+    desk = Desk("a", "b")
+    assert desk.asks.answer("b", "two", TURN)
+    assert not desk.asks.answer("b", "again", TURN)
+    assert not desk.asks.answer(None, "for nobody", TURN)
+    assert desk.asks.answer("a", ERROR, TURN)
+    assert desk.settled == [("b", "two"), ("a", ERROR)]
+    assert len(desk.asks) == 0
 
-    run(main())
+
+def test_the_oldest_that_waits_for_such_an_answer() -> None:
+    desk = Desk()
+    desk.expect("a", int)
+    desk.expect("b", str)
+    desk.expect("c", str)
+    assert desk.asks.oldest(str) == "b"
+    assert desk.asks.oldest(bytes) is None
 
 
-def test_what_is_forgotten_leaves_nothing_behind() -> None:
-    async def main() -> None:
-        problems: list[object] = []
-        asyncio.get_running_loop().set_exception_handler(lambda _, what: problems.append(what))
-        pending: Pending[int] = Pending()
-        pending.expect("a", int)
-        pending.expect("b", int)
-        pending.fail("b", ClosedError())
-        for name in ("a", "b", "c"):
-            pending.forget(name)
-        assert len(pending) == 0
-        assert not problems
+def test_a_frame_that_cannot_be_read_fails_those_that_it_names() -> None:
+    desk = Desk("id-1", "id-2")
+    assert desk.asks.fail_unread(b'{"about":"id-2"', ERROR, TURN)
+    assert desk.settled == [("id-2", ERROR)]
+    assert not desk.asks.fail_unread(b"nonsense", ERROR, TURN, named_only=True)
+    assert desk.asks.fail_unread(b"nonsense", ERROR, TURN)
+    assert desk.settled == [("id-2", ERROR), ("id-1", ERROR)]
+    assert not desk.asks.fail_unread(b"nonsense", ERROR, TURN)
 
-    run(main())
+
+def test_all_fail_together() -> None:
+    desk = Desk("a", "b")
+    desk.asks.fail_all(ERROR, TURN)
+    assert desk.settled == [("a", ERROR), ("b", ERROR)]
+
+
+def test_what_is_forgotten_is_not_settled() -> None:
+    desk = Desk("a")
+    assert desk.asks.forget("a")
+    assert not desk.asks.forget("a")
+    assert not desk.asks.answer("a", "late", TURN)
+    assert desk.settled == []

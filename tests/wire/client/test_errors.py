@@ -2,9 +2,8 @@
 
 import pytest
 
-from wireloom.live.clients import errors
-from wireloom.live.clients.errors import DeadError, FaultError, LostError, RateLimitedError
-from wireloom.protocols.signalhub.constants import ErrorCode
+from wireloom.wire.client import errors
+from wireloom.wire.client.errors import DeadError, LostError
 
 
 @pytest.mark.parametrize(
@@ -24,9 +23,3 @@ def test_the_text_says_what_happened(error: errors.ClientError, text: str) -> No
 
 def test_a_time_out_is_one_for_everyone() -> None:
     assert issubclass(errors.AnswerTimeoutError, TimeoutError)
-
-
-def test_whether_to_try_again_follows_from_the_code_if_nothing_is_said() -> None:
-    assert RateLimitedError("x", ErrorCode.RATE_LIMITED).retryable
-    assert not FaultError("x", ErrorCode.MESSAGE_EXPIRED).retryable
-    assert not FaultError("x", ErrorCode.INTERNAL_ERROR, retryable=False).retryable

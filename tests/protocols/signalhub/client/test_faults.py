@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from protocols.signalhub.samples import SAMPLES
-from wireloom.live.clients import errors
 from wireloom.protocols.signalhub import codec
+from wireloom.protocols.signalhub.client import errors
 from wireloom.protocols.signalhub.client.faults import error_of, may_answer
 from wireloom.protocols.signalhub.constants import ErrorCode
 
