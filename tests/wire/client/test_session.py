@@ -187,7 +187,8 @@ def test_a_request_that_nobody_waits_for_is_forgotten() -> None:
     play.asks(Withdraw("a"))
     play.asks(Withdraw("unknown"))
     play.hears(b"answer a late")
-    assert not (play.items or play.timers)
+    assert not play.items
+    assert not play.timers
     play.loses()
     play.asks(ask("b"))
     play.asks(Withdraw("b"))
@@ -255,7 +256,8 @@ def test_a_client_that_connects_may_be_closed(is_resting: bool) -> None:
         play.passes(1_000)
     play.happens(Stopping())
     assert isinstance(play.told().error, ClosedError)
-    assert not (play.dials or play.timers)
+    assert not play.dials
+    assert not play.timers
 
 
 def test_a_connection_that_comes_too_late_is_closed() -> None:
