@@ -20,7 +20,7 @@ class Holder:
     def received(self, end: End, raw: bytes, text: bool) -> None:
         self.told.append(("received", raw, text))
 
-    def lost(self, end: End, code: int) -> None:
+    def lost(self, end: End, code: int, reason: str) -> None:
         self.told.append(("lost", code))
 
 

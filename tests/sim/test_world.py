@@ -65,7 +65,7 @@ def test_one_machine_dials_another_and_either_may_end_it() -> None:
         b.asks(Send(1, b"bye"), Store("kept", "x", b"x"), Abandon("tcp", "ada"), Send(1, b"!"))
     )
     ada.hear(a.asks(Send(1, b"last"), Abandon("tcp", "bob:1")))
-    assert b.events()[3:] == [FrameReceived(1, b"last"), Closed(1, 1000)]
+    assert b.events()[3:] == [FrameReceived(1, b"last"), Closed(1, 1000, "not needed")]
     assert a.events()[1:] == [FrameReceived(1, b"bye"), FrameReceived(1, b"!"), Closed(1, 1000)]
     ada.hear(a.asks(BOB))
     assert a.events()[-1] == Opened(2, "bob:1", dial=BOB)

@@ -33,7 +33,7 @@ def test_a_client_that_was_never_opened_can_be_closed() -> None:
 def test_a_first_attempt_that_fails_is_the_callers() -> None:
     async def main() -> None:
         for client in clients("ws://127.0.0.1:1/"):
-            with pytest.raises(UnreachableError, match="nobody listens at ws://127.0.0.1:1/"):
+            with pytest.raises(UnreachableError, match="nobody listens at ws:"):
                 await client.open()
 
     run(main())

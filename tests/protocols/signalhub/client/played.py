@@ -14,6 +14,11 @@ ADA = "@(a/ada)"
 HUB = "@(test/hub)"
 
 
+def uid(name: str) -> str:
+    """A message id with a name in it."""
+    return f"00000000-0000-4000-8000-{name.encode().hex():0>12}"
+
+
 class HubScript(Script):
     """A client of a hub, and what the hub says to it."""
 

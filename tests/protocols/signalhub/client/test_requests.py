@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from protocols.signalhub.client.played import connected
+from protocols.signalhub.client.played import connected, uid
 from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.client import requests
 from wireloom.protocols.signalhub.client.requests import Draft, request
@@ -36,14 +36,14 @@ def test_drafts_become_messages(draft: Draft[Any], payload: dict[str, Any]) -> N
 
 def test_a_send_may_have_a_priority_and_asks_for_an_acknowledgement() -> None:
     play = connected()
-    play.asks(request("a", requests.send("@(b)", "x", 1, ttl_ms=9, priority=0), 5))
+    play.asks(request(uid("a"), requests.send("@(b)", "x", 1, ttl_ms=9, priority=0), 5))
     sent = play.asked("hub:send")
     assert (sent["ttl"], sent["metadata"]) == (9, {"requireAck": True, "priority": 0})
 
 
 def test_a_broadcast_may_be_for_some() -> None:
     play = connected()
-    play.asks(request("a", requests.broadcast("x", capability="paint"), 5))
+    play.asks(request(uid("a"), requests.broadcast("x", capability="paint"), 5))
     sent = play.asked("hub:broadcast")
     assert sent["metadata"]["targetCapability"] == "paint"
     assert sent["pattern"] == "tell"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocols.signalhub.client.played import ADA, HubScript, connected
+from protocols.signalhub.client.played import ADA, HubScript, connected, uid
 from wireloom.protocols.signalhub.client import requests
 from wireloom.protocols.signalhub.client.requests import request
 from wireloom.wire.client.application import Answered, Failed
@@ -17,7 +17,7 @@ def registered(token: str) -> dict[str, Any]:
 
 def with_registration() -> HubScript:
     play = connected()
-    play.asks(request("r", requests.register(ADA, ["x"], ttl_seconds=60), 5))
+    play.asks(request(uid("r"), requests.register(ADA, ["x"], ttl_seconds=60), 5))
     play.says("hub:registered", registered("t1"), play.asked("hub:register"))
     assert isinstance(play.told(), Answered)
     return play
@@ -25,12 +25,12 @@ def with_registration() -> HubScript:
 
 def test_what_the_last_connection_had_is_made_again_before_anything_else() -> None:
     play = with_registration()
-    play.asks(request("s", requests.subscribe("news", durable=True), 5))
+    play.asks(request(uid("s"), requests.subscribe("news", durable=True), 5))
     made = {"topic": "news", "subscriptionId": "s1"}
     play.says("hub:subscribed", made, play.asked("hub:subscribe"))
     play.told()
     play.loses(1001)
-    play.asks(request("q", requests.queue_stats(), 60))
+    play.asks(request(uid("q"), requests.queue_stats(), 60))
     play.comes_back()
     renew, subscribe = play.asked("hub:renew"), play.asked("hub:subscribe")
     assert renew["payload"] == {"renewalToken": "t1"}
@@ -79,7 +79,7 @@ def test_requests_do_not_wait_for_a_hub_that_makes_nothing_again() -> None:
     play = with_registration()
     play.loses(1001)
     play.comes_back()
-    play.asks(request("q", requests.queue_stats(), 60))
+    play.asks(request(uid("q"), requests.queue_stats(), 60))
     renew = play.asked("hub:renew")
     play.says("hub:rate_limited", {"retryAfter": 60_000}, renew)
     play.passes(4_999)
@@ -90,11 +90,11 @@ def test_requests_do_not_wait_for_a_hub_that_makes_nothing_again() -> None:
 
 def test_what_the_application_ends_is_not_made_again() -> None:
     play = with_registration()
-    play.asks(request("s", requests.subscribe("news"), 5))
+    play.asks(request(uid("s"), requests.subscribe("news"), 5))
     made = {"topic": "news", "subscriptionId": "s1"}
     play.says("hub:subscribed", made, play.asked("hub:subscribe"))
-    play.asks(request("u", requests.unregister(ADA), 5))
-    play.asks(request("v", requests.unsubscribe("s1"), 5))
+    play.asks(request(uid("u"), requests.unregister(ADA), 5))
+    play.asks(request(uid("v"), requests.unsubscribe("s1"), 5))
     play.sent.clear()
     play.loses(1001)
     play.comes_back()
@@ -104,6 +104,6 @@ def test_what_the_application_ends_is_not_made_again() -> None:
 
 def test_a_renewal_of_the_applications_own_is_kept() -> None:
     play = with_registration()
-    play.asks(request("n", requests.renew("t1"), 5))
+    play.asks(request(uid("n"), requests.renew("t1"), 5))
     play.says("hub:renewed", {"expiresAt": 1, "renewalToken": "t9"}, play.asked("hub:renew"))
     assert play.client.upkeep.registrations[ADA].token == "t9"
