@@ -4,8 +4,11 @@ import ast
 import re
 import subprocess
 import sys
+from enum import Enum
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -14,6 +17,8 @@ from wireloom.live.links.sections import LinkSection
 from wireloom.live.sections import Section
 from wireloom.registry import NAMES, protocol
 from wireloom.wire import content as wire_content
+from wireloom.wire.client.session import ClientSession
+from wireloom.wire.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "wireloom"
@@ -33,6 +38,11 @@ OPTIONAL_PARTS = {"announcement.py", "batches.py", "content.py", "redaction.py"}
 
 UNTESTED = {"__init__.py", "constants.py"}
 """Files without behaviour."""
+
+
+def _folder(name: str) -> Path:
+    return SOURCE / "protocols" / name
+
 
 ENDPOINTS = sorted(path.stem for path in (SOURCE / "live" / "endpoints").glob("[!_]*.py"))
 PROTOCOL = re.compile("|".join(NAMES))
@@ -143,6 +153,79 @@ def test_an_endpoint_is_configured_by_a_section_with_links_limits_and_defaults(n
 )
 def test_only_endpoints_and_clients_of_the_live_side_name_a_protocol(path: Path) -> None:
     assert not PROTOCOL.search(path.read_text())
+
+
+ROOMS = ("hub", "broker", "node", "peer")
+"""What the folder of a protocol's live side is called, by what the protocol calls it."""
+
+LIVING = [(name, room) for name in NAMES for room in ROOMS if (_folder(name) / room).exists()]
+CLIENTS = [name for name in NAMES if (_folder(name) / "client").exists()]
+
+
+def test_whatever_has_an_endpoint_has_one_room_for_its_session() -> None:
+    assert [name for name, _ in LIVING] == sorted(ENDPOINTS, key=NAMES.index)
+
+
+@pytest.mark.parametrize(("name", "room"), LIVING)
+def test_a_session_is_made_and_run_as_the_contract_says(name: str, room: str) -> None:
+    package = f"wireloom.protocols.{name}.{room}"
+    session = _only_class(import_module(f"{package}.session"), "Session")
+    settings = _only_class(import_module(f"{package}.settings"), "Settings")
+    assert issubclass(settings, Settings)
+    assert [*signature(session).parameters] == ["settings", "ids"]
+    _check_contract(session)
+
+
+@pytest.mark.parametrize(("name", "room"), LIVING)
+def test_the_states_of_a_session_are_a_table(name: str, room: str) -> None:
+    modules = [
+        import_module(f"wireloom.protocols.{name}.{room}.{path.stem}")
+        for path in (_folder(name) / room).glob("[!_]*.py")
+    ]
+    tables = [vars(module)["TRANSITIONS"] for module in modules if "TRANSITIONS" in vars(module)]
+    assert tables
+    for table in tables:
+        kind = type(next(iter(table)))
+        assert issubclass(kind, Enum)
+        assert set(table) == set(kind)
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_a_client_is_a_session_of_the_same_contract(name: str) -> None:
+    package = f"wireloom.protocols.{name}.client"
+    found = {path.name for path in (_folder(name) / "client").glob("*.py")}
+    assert found >= {"errors.py", "requests.py", "session.py", "settings.py"}
+    session = _only_class(import_module(f"{package}.session"), "Session")
+    settings = import_module(f"{package}.settings").ClientSettings
+    assert issubclass(session, ClientSession)
+    assert issubclass(settings, Settings)
+    assert [*signature(session).parameters] == ["settings", "ids", "random"]
+    _check_contract(session)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_codec_side_does_not_know_the_rooms(name: str) -> None:
+    rooms = "|".join((*ROOMS, "client"))
+    for path in _folder(name).glob("*.py"):
+        assert not re.search(rf"protocols\.{name}\.({rooms})\b", path.read_text()), path.name
+
+
+def _only_class(module: ModuleType, ending: str) -> type:
+    """The class of a module that others know, by the end of its name."""
+    found = [
+        value
+        for key, value in vars(module).items()
+        if key.endswith(ending) and getattr(value, "__module__", "") == module.__name__
+    ]
+    assert len(found) == 1
+    return found[0]
+
+
+def _check_contract(session: type) -> None:
+    """A session is handed its turns, and makes none."""
+    assert [*signature(session.handle).parameters] == ["self", "event", "turn"]  # type: ignore[attr-defined]
+    assert [*signature(session.restore).parameters] == ["self", "records", "turn"]  # type: ignore[attr-defined]
+    assert callable(session.gauges)  # type: ignore[attr-defined]
 
 
 def test_serving_names_no_protocol() -> None:
