@@ -218,7 +218,8 @@ def _only_class(module: ModuleType, ending: str) -> type:
         if key.endswith(ending) and getattr(value, "__module__", "") == module.__name__
     ]
     assert len(found) == 1
-    return found[0]
+    cls: type = found[0]
+    return cls
 
 
 def _check_contract(session: type) -> None:
