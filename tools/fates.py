@@ -30,7 +30,7 @@ def _proofs() -> str:
     lines = [
         "### What proves what",
         "",
-        "A frame proves what the first line says that it meets.",
+        "Of the lines of its protocol, the first that a frame meets says what the frame proves.",
         "",
         "| protocol | evidence | proves | reason | kind | counts |",
         "|---|---|---|---|---|---|",
