@@ -87,7 +87,7 @@ def test_it_is_imported_from_lines_and_packets() -> None:
     script = """
         import json
         from wireloom.capture.importers.datagrams import Datagrams
-        from wireloom.capture.importers.packets import Datagram, Endpoint
+        from wireloom.capture.importers.packets import Datagram, SocketAddress
         from wireloom.capture.jsonl import take_line
         from wireloom.capture.pcapng import PORTS
         raw = b"TINY ACK 7 bob ada"
@@ -95,7 +95,7 @@ def test_it_is_imported_from_lines_and_packets() -> None:
                 "direction": "in", "peer": None, "raw": raw.hex()}
         named = take_line(json.dumps(line).encode())
         found = take_line(json.dumps({**line, "protocol": None}).encode())
-        ends = Endpoint(bytes(4), 1), Endpoint(bytes(4), 2)
+        ends = SocketAddress(bytes(4), 1), SocketAddress(bytes(4), 2)
         framed = Datagrams().feed(Datagram(*ends, raw), now_ms=0)
         print(json.dumps([named.protocol, found.protocol, framed.protocol, PORTS["tiny"]]))
     """
@@ -105,11 +105,11 @@ def test_it_is_imported_from_lines_and_packets() -> None:
 def test_it_has_a_column_and_a_content() -> None:
     script = """
         import json
-        from wireloom.capture.record import Captured, Direction, to_batch
+        from wireloom.capture.frame import CapturedFrame, Direction, to_batch
         from wireloom.pipeline.decoding import decode_batch
         raws = [b"TINY MSG 7 ada bob hi", b"TINY ACK 7 bob ada", b"TINY NO"]
         frames = [
-            Captured(captured_at=1, node="n", protocol="tiny", link="udp",
+            CapturedFrame(captured_at=1, node="n", protocol="tiny", link="udp",
                      direction=Direction.IN, raw=raw)
             for raw in raws
         ]
@@ -132,9 +132,9 @@ def test_it_is_ingested_and_refined(tmp_path: Path) -> None:
     script = """
         import json, sys
         from pathlib import Path
-        from wireloom.capture.record import Captured, Direction
+        from wireloom.capture.frame import CapturedFrame, Direction
         from wireloom.capture.writer import CaptureWriter
-        from wireloom.pipeline import declared
+        from wireloom.pipeline import frame_tables
         from wireloom.pipeline.spark import session
         from wireloom.pipeline.stages.ingest import ingest
         from wireloom.pipeline.stages.refine import refine
@@ -142,12 +142,12 @@ def test_it_is_ingested_and_refined(tmp_path: Path) -> None:
         folder = Path(sys.argv[1])
         with CaptureWriter(folder / "captures", "n") as writer:
             for protocol, raw in (("tiny", b"TINY MSG 7 ada bob hi"), ("uep12", b"\\x79\\x20\\0")):
-                writer.append(Captured(captured_at=1, node="n", protocol=protocol, link="udp",
+                writer.append(CapturedFrame(captured_at=1, node="n", protocol=protocol, link="udp",
                                        direction=Direction.IN, raw=raw))
         spark, store = session(), TableStore(folder / "tables")
         ingest(spark, folder / "captures", store, on_batch=lambda batch: None).await_end()
         refine(spark, store)
-        rows = store.read(spark, declared.frames()).orderBy("protocol").toArrow().to_pylist()
+        rows = store.read(spark, frame_tables.frames()).orderBy("protocol").toArrow().to_pylist()
         print(json.dumps([[row["protocol"], row["type"], row["tiny"]] for row in rows]))
     """
     ada = {"id": "7", "from": "ada", "to": "bob", "text": "hi"}

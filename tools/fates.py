@@ -21,7 +21,7 @@ def _accountable() -> str:
         "|---|---|---|---|",
     ]
     for name, one in rules().items():
-        owed = one.owed
+        owed = one.accountable
         lines.append(_line(name, owed.words, owed.destinations.words, owed.deadline.words))
     return "\n".join([*lines, ""])
 

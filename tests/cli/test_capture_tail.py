@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from capture.made import frame, log
 from support.cases import ALL, case
 from wireloom.capture.fanout import Fanout
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.capture.writer import CaptureWriter
 from wireloom.cli.main import wireloom
 from wireloom.registry import protocol

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.broker import AGENTS, ALL_AGENTS, BROKER, ERRORS, BrokerConversations
 from wireloom.generate.timeline import END_US
 from wireloom.protocols.cthun.constants import Stage

@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.damage import damage, damaged, replay
 from wireloom.generate.timeline import END_US
 from wireloom.registry import NAMES, protocol

@@ -1,5 +1,5 @@
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.dtn import Carriers, pause
 from wireloom.generate.timeline import MINUTE_US
 from wireloom.protocols.dtn.constants import Destination

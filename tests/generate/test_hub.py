@@ -1,5 +1,5 @@
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.hub import ACTORS, PACKED, SKEWED_MS, Hub, deadline_ms
 from wireloom.protocols.signalhub.constants import HUB_ADDRESS
 from wireloom.protocols.signalhub.envelope import Inner

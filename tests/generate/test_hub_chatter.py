@@ -1,5 +1,5 @@
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.hub import ACTORS, Hub
 from wireloom.generate.hub_chatter import Chatter
 from wireloom.protocols.signalhub.tokens import verify

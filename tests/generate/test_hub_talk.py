@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.hub import ACTORS
 from wireloom.generate.hub_talk import REFUSALS, HubConversations
 from wireloom.generate.timeline import END_US

@@ -1,7 +1,7 @@
 import pytest
 
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.mesh import LORA, Mesh
 from wireloom.generate.timeline import END_US
 from wireloom.protocols.myriadmesh.codec import decode

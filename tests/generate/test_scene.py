@@ -2,7 +2,7 @@ import re
 from collections.abc import Sequence
 
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.scene import Conversations, Kind
 from wireloom.generate.timeline import END_US
 from wireloom.wire.outcome import Outcome, Reason

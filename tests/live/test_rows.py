@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from live.parts import Pipe
-from wireloom.capture.record import Captured, Direction
-from wireloom.capture.record import to_batch as captured_batch
+from wireloom.capture.frame import CapturedFrame, Direction
+from wireloom.capture.frame import to_batch as captured_batch
 from wireloom.live import rows as module
 from wireloom.live.links.connection import Connection
 from wireloom.live.rows import CAME, COMPOSED, LEFT, Absent, Rows
@@ -60,7 +60,7 @@ def test_rows_are_what_the_log_expects() -> None:
             rows.at(at_us * 1_000 + 999)
             rows.pack()
     frames = [
-        Captured(
+        CapturedFrame(
             captured_at=at_us,
             node="n",
             protocol=connection.protocol,

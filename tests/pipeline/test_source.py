@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
-from wireloom.capture.record import Captured, Direction
+from wireloom.capture.frame import CapturedFrame, Direction
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import source
 from wireloom.pipeline.source import (
@@ -26,7 +26,7 @@ from wireloom.pipeline.source import (
 
 
 def write(folder: Path, node: str, batches: list[int]) -> None:
-    frame = Captured(
+    frame = CapturedFrame(
         captured_at=1_700_000_000_000_000,
         node=node,
         protocol="uep12",

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO, Final
 
 from dpkt import ethernet, ip, ip6, pcapng, udp
 
+from wireloom.capture.frame import Direction
 from wireloom.capture.jsonl import put_line
-from wireloom.capture.record import Direction
 from wireloom.registry import every
 from wireloom.wire.recognition import DISCARD_PORT
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import Any, Final, NamedTuple
 
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.scene import VICTIMS, Conversations, Kind, Scene
 from wireloom.generate.timeline import END_MS, SECOND_US
 from wireloom.generate.truth import Row

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.scene import Scene
 from wireloom.generate.timeline import SECOND_US
 from wireloom.registry import protocol

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from msgspec.structs import replace
 
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.scene import Scene
 from wireloom.generate.timeline import MINUTE_US, SECOND_US
 from wireloom.protocols.dtn.bundles import Envelope, put_bundle, put_envelope

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.dtn import LINKS, Carriers, Node, pause
 from wireloom.generate.scene import Kind
 from wireloom.protocols.dtn.codec import encode

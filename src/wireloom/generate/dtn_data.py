@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.dtn import LINKS, Carriers, Node, Parcel, pause
 from wireloom.generate.dtn_chatter import GROUP, SUBSCRIBERS, TOPIC, Chatter
 from wireloom.generate.dtn_forgery import Forger, Victim

@@ -4,7 +4,7 @@ from collections import deque
 from itertools import cycle
 from typing import NamedTuple
 
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.dtn import LINKS, Carriers, Node, Parcel
 from wireloom.generate.scene import VICTIMS
 from wireloom.generate.timeline import SECOND_US

@@ -6,7 +6,7 @@ hub answers; what they talk about is in `hub_talk`.
 
 from typing import Any, Final, TypeVar
 
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate.scene import Scene
 from wireloom.generate.timeline import SECOND_US
 from wireloom.protocols.signalhub.codec import encode, encode_msgpack

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import Any, Final, NamedTuple
 
-from wireloom.capture.record import Direction
+from wireloom.capture.frame import Direction
 from wireloom.generate import mesh_chatter
 from wireloom.generate.mesh import LORA, UDP, Mesh, Node, Trip, later
 from wireloom.generate.scene import VICTIMS, Conversations, Kind, Scene

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from wireloom.capture.record import SCHEMA, Direction
+from wireloom.capture.frame import SCHEMA, Direction
 from wireloom.capture.redaction import redacted, redactions, suspects
 from wireloom.live.links.connection import Connection
 from wireloom.registry import NAMES

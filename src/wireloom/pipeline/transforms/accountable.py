@@ -8,22 +8,22 @@ from collections.abc import Callable
 from typing import Final
 
 from wireloom.pipeline.transforms.evidence import rules
-from wireloom.pipeline.transforms.evidence.rows import Owed, quoted
+from wireloom.pipeline.transforms.evidence.rows import Accountable, quoted
 
 FAR_MS: Final = 2**62
 """A deadline that no capture passes: lifetimes from outside may be any number."""
 
-_OWED: Final = {name: one.owed for name, one in rules().items()}
+_OWED: Final = {name: one.accountable for name, one in rules().items()}
 
 
-def _any(condition: Callable[[Owed], str | None]) -> str:
+def _any(condition: Callable[[Accountable], str | None]) -> str:
     """Whether a row meets what its protocol declares."""
     found = {name: condition(one) for name, one in _OWED.items()}
     cases = [f"(protocol = {quoted(name)} and ({sql}))" for name, sql in found.items() if sql]
     return " or ".join(cases)
 
 
-def _case(value: Callable[[Owed], str]) -> str:
+def _case(value: Callable[[Accountable], str]) -> str:
     """What its protocol declares for a row."""
     cases = [f"when {quoted(name)} then {value(one)}" for name, one in _OWED.items()]
     return f"case protocol {' '.join(cases)} end"
@@ -47,7 +47,7 @@ APP_TYPE: Final = f"case {_APP_TYPES} end"
 """The application's own type of what a message carries."""
 
 
-def _gathered(name: str, one: Owed) -> str:
+def _gathered(name: str, one: Accountable) -> str:
     """What is gathered of a message, in a struct that is named as its protocol."""
     facts = ", ".join(f"{sql} as {fact}" for fact, sql in one.gathered.items())
     return f"struct({facts}) as {name}"

@@ -239,7 +239,7 @@ class Report:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Owed:
+class Accountable:
     """The messages that somebody meant to be delivered; all others have no fate."""
 
     when: str
@@ -266,7 +266,7 @@ class Owed:
 class Rules:
     """The fate rules of a protocol, and what its frames tell about the nodes."""
 
-    owed: Owed
+    accountable: Accountable
     evidence: tuple[Row, ...]
     """A frame makes the claim of the first row that it meets, and no other."""
 
@@ -281,11 +281,11 @@ class Rules:
 
     def looks_at(self) -> Iterator[str]:
         """All SQL that is worked out for each frame."""
-        yield from (self.owed.when, *self.owed.gathered.values())
-        if self.owed.app_type is not None:
-            yield self.owed.app_type
-        if self.owed.reports is not None:
-            yield from (self.owed.reports.when, self.owed.reports.about)
+        yield from (self.accountable.when, *self.accountable.gathered.values())
+        if self.accountable.app_type is not None:
+            yield self.accountable.app_type
+        if self.accountable.reports is not None:
+            yield from (self.accountable.reports.when, self.accountable.reports.about)
         for row in self.evidence:
             yield row.when
             if isinstance(row, Claim):
