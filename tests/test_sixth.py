@@ -1,10 +1,12 @@
 """A sixth protocol, found on `sys.path`: it has its place everywhere without a change in `src`.
 
-The registry looks for protocols when it is imported, so each test is a process of its own.
+`tests/sixth` is what CONTRIBUTING.md describes under "A further protocol": these modules and no
+others. The registry looks for protocols when it is imported, so each test is a process of its own.
 """
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -43,6 +45,15 @@ def environment(folder: Path) -> dict[str, str]:
     """This process's environment, with `folder` on the path."""
     path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
     return {**os.environ, "PYTHONPATH": path}
+
+
+def test_it_has_the_modules_that_contributing_names_and_no_others() -> None:
+    text = (SIXTH.parents[1] / "CONTRIBUTING.md").read_text()
+    served = text.partition("## A further protocol")[2].partition("\n## ")[0]
+    needed = re.findall(r"^\| `(\w+)` \|.*\| must be there \|$", text, re.MULTILINE)
+    needed += re.findall(r"^\| `(\w+)` \|", served, re.MULTILINE)
+    found = {path.stem for path in (SIXTH / "wireloom_protocols" / "tiny").glob("*.py")}
+    assert found == {"__init__", *needed}
 
 
 def test_it_comes_after_the_five() -> None:

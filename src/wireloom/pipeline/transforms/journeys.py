@@ -5,7 +5,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from wireloom.pipeline.tables import Column, Table
-from wireloom.pipeline.transforms.accountable import OWED
+from wireloom.pipeline.transforms.accountable import HAS_FATE
 
 TABLE: Final = Table(
     "journeys",
@@ -31,7 +31,7 @@ TABLE: Final = Table(
 
 _SEEN: Final = f"""
     select protocol, message_id, node, link, direction, peer, captured_at, sighting, hops, outcome
-    from {{s}} where auth <> 'invalid' and message_id is not null and ({OWED})
+    from {{s}} where auth <> 'invalid' and message_id is not null and ({HAS_FATE})
     union all
     select protocol, reply_to, node, link, direction, peer, captured_at, sighting, hops, outcome
     from {{s}} where protocol = 'signalhub' and not startswith(type, 'hub:')

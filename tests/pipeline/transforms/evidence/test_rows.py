@@ -53,7 +53,7 @@ def test_texts_are_quoted() -> None:
 
 
 def test_all_that_is_worked_out_for_a_frame_is_looked_at() -> None:
-    owed = Accountable(
+    accountable = Accountable(
         when="type = 'A'",
         words="A",
         destinations=Term(ONE, "one"),
@@ -74,7 +74,7 @@ def test_all_that_is_worked_out_for_a_frame_is_looked_at() -> None:
             words="a refusal",
         ),
     )
-    assert list(Rules(accountable=owed, evidence=rows).looks_at()) == [
+    assert list(Rules(accountable=accountable, evidence=rows).looks_at()) == [
         "type = 'A'",
         "max(tiny.ttl)",
         "tiny.app",

@@ -1,6 +1,6 @@
 """The rows that fate rules are made of.
 
-A protocol declares `RULES`: which of its messages are owed a fate, what proves one, and what its
+A protocol declares `RULES`: which of its messages are accountable, what proves a fate, and what its
 frames tell about the nodes. Conditions and values are SQL over the columns of `frames`, with
 `auth`, and with `identities` and `serves` of the node that captured the frame. `claims` and
 `accountable` build their queries from these rows, docs/pipeline.md its tables, and the columns
