@@ -13,7 +13,7 @@ from typing import Final
 
 import mesh
 from wireloom import __version__
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.capture.writer import CaptureWriter
 from wireloom.generate.corpus import generate
 from wireloom.generate.wish import Wish
@@ -77,7 +77,7 @@ def _write_mesh(folder: Path, frames: int, sightings: int) -> None:
     distinct = mesh_frames(frames // sightings)
     for place, (node, raw) in enumerate(mesh.seen(random, distinct, sightings)):
         writers[node].append(
-            Captured(
+            CapturedFrame(
                 captured_at=mesh.NOW_MS * 1000 + place * 100,
                 node=f"node{node:02}",
                 protocol="myriadmesh",

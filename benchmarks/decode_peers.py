@@ -34,10 +34,10 @@ import pyarrow as pa
 
 from corpora import DATA, FRAMES, mesh_frames
 from timing import Figure, take_turns
+from wireloom.capture.frame import CapturedFrame
 from wireloom.capture.importers.savefiles import take_pcap
 from wireloom.capture.importers.traffic import Traffic
 from wireloom.capture.reader import Damage, known_sums, read_segment
-from wireloom.capture.record import Captured
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import FLUSH_FRAMES, CaptureWriter
 from wireloom.pipeline.decoding import decode_batch
@@ -141,7 +141,7 @@ def import_pcap(savefile: Path, captures: Path) -> None:
     """What `wireloom capture import` does."""
     with savefile.open("rb") as file, CaptureWriter(captures, savefile.stem) as writer:
         for item in Traffic(savefile.stem).take(take_pcap(file)):
-            if not isinstance(item, Captured):
+            if not isinstance(item, CapturedFrame):
                 raise TypeError(item)
             writer.append(item)
 

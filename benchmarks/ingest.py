@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 
 from corpora import DAMAGED, DATA, FRAMES, mesh_captures, mixed
 from timing import Figure, take_turn, take_turns
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.source import available
 from wireloom.pipeline.spark import session
 from wireloom.pipeline.stages.ingest import ingest
@@ -60,7 +60,7 @@ class Bench:
     def copy(self, store: TableStore) -> None:
         """Parquet to Parquet, all rows of the tables that ingest wrote."""
         target = self._folder / uuid4().hex
-        for table in declared.ingested():
+        for table in frame_tables.ingested():
             if store.log.open(table.name):
                 store.read(self._spark, table).write.parquet(str(target / table.name))
 

@@ -29,8 +29,8 @@ import pyarrow.parquet as pq
 
 from corpora import DATA, mixed
 from timing import Figure
+from wireloom.capture.frame import CapturedFrame, from_batch, to_batch
 from wireloom.capture.reader import Damage, read_segment
-from wireloom.capture.record import Captured, from_batch, to_batch
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline.decoding import Kind, decode_batch
@@ -100,9 +100,9 @@ def write(corpus: Path, data: Path) -> None:
             log.write(json.dumps(time()) + "\n")
 
 
-def traffic(corpus: Path) -> list[Captured]:
+def traffic(corpus: Path) -> list[CapturedFrame]:
     """The corpus in the order of its capture."""
-    frames: list[Captured] = []
+    frames: list[CapturedFrame] = []
     for segment in segments(corpus):
         for batch in read_segment(segment):
             if isinstance(batch, Damage):

@@ -26,7 +26,7 @@ from pyspark.sql import SparkSession
 import mesh
 from corpora import DATA, FRAMES, mesh_captures, mesh_frames
 from timing import Figure, take_turns
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.spark import CORES, session
 from wireloom.pipeline.stages.ingest import ingest
 from wireloom.pipeline.stages.refine import KEYS, VERDICTS, refine
@@ -105,7 +105,7 @@ class Stage:
     def verify_everything(self) -> None:
         """Every sighting, from stored frames to verdicts in Parquet files."""
         known = {node_id(key.public).hex(): key.public for key in mesh.node_keys()}
-        rows = self._store.read(self._spark, declared.frames())
+        rows = self._store.read(self._spark, frame_tables.frames())
         rows = rows.selectExpr("protocol", "content", "source as signer", "raw").select(*WANTED)
         judged = rows.mapInArrow(judge_batches(known), VERDICTS.schema)
         judged.write.parquet(str(self._folder / "everything"))

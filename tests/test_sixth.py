@@ -1,10 +1,12 @@
 """A sixth protocol, found on `sys.path`: it has its place everywhere without a change in `src`.
 
-The registry looks for protocols when it is imported, so each test is a process of its own.
+`tests/sixth` is what CONTRIBUTING.md describes under "A further protocol": these modules and no
+others. The registry looks for protocols when it is imported, so each test is a process of its own.
 """
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -43,6 +45,15 @@ def environment(folder: Path) -> dict[str, str]:
     """This process's environment, with `folder` on the path."""
     path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
     return {**os.environ, "PYTHONPATH": path}
+
+
+def test_it_has_the_modules_that_contributing_names_and_no_others() -> None:
+    text = (SIXTH.parents[1] / "CONTRIBUTING.md").read_text()
+    served = text.partition("## A further protocol")[2].partition("\n## ")[0]
+    needed = re.findall(r"^\| `(\w+)` \|.*\| must be there \|$", text, re.MULTILINE)
+    needed += re.findall(r"^\| `(\w+)` \|", served, re.MULTILINE)
+    found = {path.stem for path in (SIXTH / "wireloom_protocols" / "tiny").glob("*.py")}
+    assert found == {"__init__", *needed}
 
 
 def test_it_comes_after_the_five() -> None:
@@ -87,7 +98,7 @@ def test_it_is_imported_from_lines_and_packets() -> None:
     script = """
         import json
         from wireloom.capture.importers.datagrams import Datagrams
-        from wireloom.capture.importers.packets import Datagram, Endpoint
+        from wireloom.capture.importers.packets import Datagram, SocketAddress
         from wireloom.capture.jsonl import take_line
         from wireloom.capture.pcapng import PORTS
         raw = b"TINY ACK 7 bob ada"
@@ -95,7 +106,7 @@ def test_it_is_imported_from_lines_and_packets() -> None:
                 "direction": "in", "peer": None, "raw": raw.hex()}
         named = take_line(json.dumps(line).encode())
         found = take_line(json.dumps({**line, "protocol": None}).encode())
-        ends = Endpoint(bytes(4), 1), Endpoint(bytes(4), 2)
+        ends = SocketAddress(bytes(4), 1), SocketAddress(bytes(4), 2)
         framed = Datagrams().feed(Datagram(*ends, raw), now_ms=0)
         print(json.dumps([named.protocol, found.protocol, framed.protocol, PORTS["tiny"]]))
     """
@@ -105,12 +116,12 @@ def test_it_is_imported_from_lines_and_packets() -> None:
 def test_it_has_a_column_and_a_content() -> None:
     script = """
         import json
-        from wireloom.capture.record import Captured, to_batch
+        from wireloom.capture.frame import CapturedFrame, to_batch
         from wireloom.wire.outcome import Direction
         from wireloom.pipeline.decoding import decode_batch
         raws = [b"TINY MSG 7 ada bob hi", b"TINY ACK 7 bob ada", b"TINY NO"]
         frames = [
-            Captured(captured_at=1, node="n", protocol="tiny", link="udp",
+            CapturedFrame(captured_at=1, node="n", protocol="tiny", link="udp",
                      direction=Direction.IN, raw=raw)
             for raw in raws
         ]
@@ -133,10 +144,10 @@ def test_it_is_ingested_and_refined(tmp_path: Path) -> None:
     script = """
         import json, sys
         from pathlib import Path
-        from wireloom.capture.record import Captured
+        from wireloom.capture.frame import CapturedFrame
         from wireloom.wire.outcome import Direction
         from wireloom.capture.writer import CaptureWriter
-        from wireloom.pipeline import declared
+        from wireloom.pipeline import frame_tables
         from wireloom.pipeline.spark import session
         from wireloom.pipeline.stages.ingest import ingest
         from wireloom.pipeline.stages.refine import refine
@@ -144,12 +155,12 @@ def test_it_is_ingested_and_refined(tmp_path: Path) -> None:
         folder = Path(sys.argv[1])
         with CaptureWriter(folder / "captures", "n") as writer:
             for protocol, raw in (("tiny", b"TINY MSG 7 ada bob hi"), ("uep12", b"\\x79\\x20\\0")):
-                writer.append(Captured(captured_at=1, node="n", protocol=protocol, link="udp",
+                writer.append(CapturedFrame(captured_at=1, node="n", protocol=protocol, link="udp",
                                        direction=Direction.IN, raw=raw))
         spark, store = session(), TableStore(folder / "tables")
         ingest(spark, folder / "captures", store, on_batch=lambda batch: None).await_end()
         refine(spark, store)
-        rows = store.read(spark, declared.frames()).orderBy("protocol").toArrow().to_pylist()
+        rows = store.read(spark, frame_tables.frames()).orderBy("protocol").toArrow().to_pylist()
         print(json.dumps([[row["protocol"], row["type"], row["tiny"]] for row in rows]))
     """
     ada = {"id": "7", "from": "ada", "to": "bob", "text": "hi"}

@@ -22,7 +22,7 @@ from wireloom.cli.inspect import draw
 from wireloom.cli.main import wireloom
 from wireloom.pipeline.catalogue import all_tables
 from wireloom.registry import NAMES, protocol
-from wireloom.wire.declared import declared, enums, parts
+from wireloom.wire.descriptions import describe, enums, parts
 from wireloom.wire.message import Message
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
@@ -125,7 +125,7 @@ def table(title: str, cls: type[Message]) -> str:
     about = " ".join((cls.__doc__ or "").split())
     rows = [
         f"| `{field.name}` | {_linked(field.type, cls)} | {field.size} | {field.meaning} |"
-        for field in declared(cls)
+        for field in describe(cls)
     ]
     lines = [f"### {title}", "", about, ""]
     if rows:

@@ -21,8 +21,8 @@ def _accountable() -> str:
         "|---|---|---|---|",
     ]
     for name, one in rules().items():
-        owed = one.owed
-        lines.append(_line(name, owed.words, owed.destinations.words, owed.deadline.words))
+        wanted = one.accountable
+        lines.append(_line(name, wanted.words, wanted.destinations.words, wanted.deadline.words))
     return "\n".join([*lines, ""])
 
 
@@ -30,7 +30,7 @@ def _proofs() -> str:
     lines = [
         "### What proves what",
         "",
-        "A frame proves what the first line says that it meets.",
+        "A frame proves what the first line of its protocol says that matches the frame.",
         "",
         "| protocol | evidence | proves | reason | kind | counts |",
         "|---|---|---|---|---|---|",

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from wireloom.capture.frame import CapturedFrame, rows
 from wireloom.capture.reader import Damage, read
-from wireloom.capture.record import Captured, rows
 from wireloom.capture.segment import Segment, segments
 from wireloom.capture.writer import CaptureWriter
 from wireloom.wire.outcome import Direction, Outcome, Reason
@@ -12,7 +12,7 @@ from wireloom.wire.outcome import Direction, Outcome, Reason
 START = 1_700_000_000_000_000
 
 
-def frame(number: int = 0, **changed: Any) -> Captured:
+def frame(number: int = 0, **changed: Any) -> CapturedFrame:
     fields: dict[str, Any] = {
         "captured_at": START + number,
         "node": "mesh-01",
@@ -22,7 +22,7 @@ def frame(number: int = 0, **changed: Any) -> Captured:
         "raw": b"MYMS%d" % number,
         "peer": "mesh-02",
     }
-    return Captured(**{**fields, **changed})
+    return CapturedFrame(**{**fields, **changed})
 
 
 FULL = frame(

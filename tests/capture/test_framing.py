@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from capture.made import frame
+from wireloom.capture.frame import SCHEMA, to_batch
 from wireloom.capture.framing import (
     MAX_BATCH_SIZE,
     PREFIX_SIZE,
@@ -16,7 +17,6 @@ from wireloom.capture.framing import (
     body_size,
     metadata_size,
 )
-from wireloom.capture.record import SCHEMA, to_batch
 from wireloom.capture.stream import END, HEAD, put_batch, take_batch
 
 BATCH = to_batch([frame(number, raw=bytes(1_000)) for number in range(100)], first_sequence=0)

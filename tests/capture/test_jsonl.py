@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from capture.made import BARE, FULL, START, frame
 from wireloom.capture import jsonl
+from wireloom.capture.frame import CapturedFrame, rows, to_batch
 from wireloom.capture.jsonl import instant, put_line, take_line, take_lines
-from wireloom.capture.record import Captured, rows, to_batch
 from wireloom.capture.refusal import Refusal
 from wireloom.wire.outcome import Direction, Outcome, Reason
 
@@ -34,13 +34,13 @@ def without(name: str) -> bytes:
     return json.dumps({key: value for key, value in LINE.items() if key != name}).encode()
 
 
-def row(captured: Captured) -> dict[str, Any]:
+def row(captured: CapturedFrame) -> dict[str, Any]:
     return next(rows(to_batch([captured], first_sequence=3)))
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 FRAMES = st.builds(
-    Captured,
+    CapturedFrame,
     captured_at=st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999),
     node=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=16),
     protocol=st.sampled_from(["cthun", "dtn", "myriadmesh", "signalhub", "uep12"]),
@@ -56,7 +56,7 @@ FRAMES = st.builds(
 
 
 @given(FRAMES)
-def test_what_is_written_is_read_again(captured: Captured) -> None:
+def test_what_is_written_is_read_again(captured: CapturedFrame) -> None:
     assert take_line(put_line(row(captured))) == captured
 
 

@@ -7,15 +7,15 @@ from dpkt import ethernet, pcapng
 
 from capture.made import BARE, FULL, START, frame
 from support.cases import ALL
+from wireloom.capture.frame import CapturedFrame, rows, to_batch
 from wireloom.capture.importers.packets import Datagram, dissect
 from wireloom.capture.importers.savefiles import Packet, take_pcapng
 from wireloom.capture.importers.traffic import Traffic
 from wireloom.capture.pcapng import MAX_FRAME_SIZE, PORTS, PcapngWriter
-from wireloom.capture.record import Captured, rows, to_batch
 from wireloom.wire.outcome import Direction
 
 
-def exported(*frames: Captured) -> bytes:
+def exported(*frames: CapturedFrame) -> bytes:
     file = BytesIO()
     writer = PcapngWriter(file)
     for row in rows(to_batch(frames, first_sequence=0)):
@@ -27,7 +27,7 @@ def packets(raw: bytes) -> list[Packet]:
     return [one for one in take_pcapng(BytesIO(raw)) if isinstance(one, Packet)]
 
 
-def datagram(captured: Captured) -> Datagram:
+def datagram(captured: CapturedFrame) -> Datagram:
     (packet,) = packets(exported(captured))
     found = dissect(packet.link_type, packet.data)
     assert isinstance(found, Datagram)

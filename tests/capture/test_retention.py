@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from capture.made import frame, log
+from wireloom.capture.receipts import put_receipt
 from wireloom.capture.retention import (
     FULL_SECONDS,
     Bounds,
@@ -16,7 +17,6 @@ from wireloom.capture.retention import (
     take_age,
 )
 from wireloom.capture.segment import Segment, segments
-from wireloom.capture.taken import mark
 from wireloom.capture.writer import CaptureWriter
 
 NOW = 1_700_000_000.0
@@ -28,7 +28,7 @@ def aged(folder: Path, days: dict[str, int], *, taken: str = "") -> dict[str, Se
     made = {node: log(folder, node=node) for node in days}
     for node, count in days.items():
         os.utime(made[node].path, (NOW - count * DAY,) * 2)
-    mark(folder, "tables", {made[node].name: 3 for node in taken})
+    put_receipt(folder, "tables", {made[node].name: 3 for node in taken})
     return made
 
 
@@ -115,7 +115,7 @@ def test_a_full_quota_is_a_sentence_and_costs_nothing_that_was_not_taken(tmp_pat
     with pytest.raises(QuotaError, match="run the pipeline, or raise capture_max_bytes"):
         keeper.admit(11)
     assert left(tmp_path) == "ab"
-    mark(tmp_path, "tables", {one.name: 3 for one in made.values()})
+    put_receipt(tmp_path, "tables", {one.name: 3 for one in made.values()})
     with pytest.raises(QuotaError):
         keeper.admit(11)  # who sends much does not have the folder listed all the time
     now[0] += FULL_SECONDS

@@ -5,9 +5,9 @@ import pytest
 
 from live.parts import Pipe
 from wireloom.capture import rows as module
+from wireloom.capture.frame import CapturedFrame
+from wireloom.capture.frame import to_batch as captured_batch
 from wireloom.capture.meanings import COMPOSED, RECEIVED, SENT, Absent, Party
-from wireloom.capture.record import Captured
-from wireloom.capture.record import to_batch as captured_batch
 from wireloom.capture.rows import Rows
 from wireloom.wire.outcome import Direction, Outcome, Reason
 
@@ -60,7 +60,7 @@ def test_rows_are_what_the_log_expects() -> None:
             rows.at(at_us * 1_000 + 999)
             rows.pack()
     frames = [
-        Captured(
+        CapturedFrame(
             captured_at=at_us,
             node="n",
             protocol=connection.protocol,

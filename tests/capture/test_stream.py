@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from capture.made import frame
-from wireloom.capture.record import SCHEMA, from_batch, to_batch
+from wireloom.capture.frame import SCHEMA, from_batch, to_batch
 from wireloom.capture.stream import END, HEAD, take_batch, take_head, walk
 
 FRAMES = [frame(number) for number in range(3)]

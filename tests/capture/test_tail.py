@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from capture.made import damage, frame, log, raws, sequences, spoil
-from wireloom.capture.record import to_batch
+from wireloom.capture.frame import to_batch
 from wireloom.capture.segment import Segment, segments
 from wireloom.capture.stream import END, HEAD
 from wireloom.capture.tail import OpenSegment

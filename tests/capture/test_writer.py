@@ -15,8 +15,8 @@ import pytest
 
 from capture.made import damage, frame, raws, sequences
 from wireloom.capture import tail, writer
+from wireloom.capture.frame import to_batch
 from wireloom.capture.lock import NodeLockedError
-from wireloom.capture.record import to_batch
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from capture.made import BARE, FULL, frame, log, spoil
 from support.cases import ALL
 from wireloom.capture.fanout import Fanout
+from wireloom.capture.frame import CapturedFrame, from_batch
 from wireloom.capture.pseudonyms import Pseudonyms
 from wireloom.capture.reader import Damage, read
-from wireloom.capture.record import Captured, from_batch
 from wireloom.capture.redaction import redacted
 from wireloom.capture.segment import segments
 from wireloom.cli.main import wireloom
@@ -24,7 +24,7 @@ def run(*args: str) -> Result:
     return CliRunner().invoke(wireloom, ["capture", *args])
 
 
-def captured(data: Path) -> list[Captured]:
+def captured(data: Path) -> list[CapturedFrame]:
     batches = [item for item in read(data / "captures") if not isinstance(item, Damage)]
     return [one for batch in batches for one in from_batch(batch)]
 

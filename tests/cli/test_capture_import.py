@@ -15,7 +15,7 @@ from capture.made import raws
 from capture.wire import Talk, on_ethernet, pcap_of, pcapng_of, udp_ip
 from support.cases import case
 from wireloom.capture.fanout import Fanout
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
 from wireloom.cli import capture_import
@@ -229,7 +229,7 @@ def test_an_import_that_is_interrupted_says_what_stays(
     lines = saved(tmp_path, "frames.jsonl", f"{json.dumps(LINE)}\n".encode() * 2)
     append = Fanout.append
 
-    def once(self: Fanout, captured: Captured) -> None:
+    def once(self: Fanout, captured: CapturedFrame) -> None:
         append(self, captured)
         raise KeyboardInterrupt
 

@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from capture.made import log
+from wireloom.capture.receipts import put_receipt
 from wireloom.capture.segment import segments
-from wireloom.capture.taken import mark
 from wireloom.cli.main import wireloom
 
 
@@ -18,7 +18,7 @@ def run(*args: str) -> Result:
 def test_what_was_taken_is_deleted_and_told(tmp_path: Path) -> None:
     folder = tmp_path / "captures"
     segment = log(folder)
-    mark(folder, "tables", {segment.name: 3})
+    put_receipt(folder, "tables", {segment.name: 3})
     result = run("--data", str(tmp_path), "--max-bytes", "0")
     assert result.exit_code == 0
     assert result.output.startswith(f"deleted {segment.name}, ")
@@ -33,7 +33,7 @@ def test_what_was_not_taken_is_kept_and_told(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "kept although too old or too many: 1 segment with " in result.stderr
     assert "not taken by any pipeline" in result.stderr
-    mark(folder, "s3://tables", {})
+    put_receipt(folder, "s3://tables", {})
     assert "not taken by s3://tables" in run("--data", str(tmp_path), "--max-bytes", "0").stderr
     assert len(list(segments(folder))) == 1
     assert run("--data", str(tmp_path), "--max-bytes", "0", "--force").exit_code == 0

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from wireloom.cli.clients import (
     FailedError,
-    given,
+    argument_or_input,
     run,
     show_all,
     until_stopped,
@@ -110,7 +110,7 @@ def test_a_dash_is_standard_input() -> None:
     @click.command
     @click.argument("text", required=False)
     def command(text: str | None) -> None:
-        click.echo(repr(given(text)))
+        click.echo(repr(argument_or_input(text)))
 
     assert CliRunner().invoke(command, ["-"], input="typed").stdout == "'typed'\n"
     assert CliRunner().invoke(command, ["said"]).stdout == "'said'\n"

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from support.corpus import counts, fates, generated, truth
 from wireloom.cli.main import wireloom
-from wireloom.cli.pipeline import Watched
+from wireloom.cli.pipeline import WatchProgress
 from wireloom.cli.progress import ProgressLine
 from wireloom.pipeline.stages.ingest import IngestedBatch
 
@@ -54,7 +54,7 @@ def test_a_setting_that_is_none_is_said_in_one_sentence(tmp_path: Path, command:
 
 
 def test_a_watch_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    watched = Watched(ProgressLine(every_seconds=0))
+    watched = WatchProgress(ProgressLine(every_seconds=0))
     watched.progress.batch(IngestedBatch(0, 1_200, 3))
     watched.progress.table("fates", 7)
     first, second = capsys.readouterr().err.splitlines()

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from wireloom.capture.frame import CapturedFrame, from_batch
 from wireloom.capture.reader import read
-from wireloom.capture.record import Captured, from_batch
 from wireloom.protocols.cthun import messages as cthun
 from wireloom.protocols.cthun.integrity import expires_ms as cthun_expires_ms
 from wireloom.protocols.cthun.uris import is_wildcard
@@ -60,7 +60,7 @@ HUB_REASONS: dict[Any, Reason] = {
 class Seen(NamedTuple):
     """A frame that decodes."""
 
-    frame: Captured
+    frame: CapturedFrame
     message: Any
     raw: bytes
 
@@ -79,15 +79,15 @@ class Case:
         return (Fate.LOST if late else Fate.IN_FLIGHT, None)
 
 
-def captured(folder: Path) -> list[Captured]:
-    frames: list[Captured] = []
+def captured(folder: Path) -> list[CapturedFrame]:
+    frames: list[CapturedFrame] = []
     for batch in read(folder / "captures"):
         assert isinstance(batch, pa.RecordBatch)
         frames += from_batch(batch)
     return sorted(frames, key=lambda frame: frame.captured_at)
 
 
-def decoded(frames: Iterable[Captured]) -> dict[str, list[Seen]]:
+def decoded(frames: Iterable[CapturedFrame]) -> dict[str, list[Seen]]:
     found: dict[str, list[Seen]] = defaultdict(list)
     for frame in frames:
         name = str(frame.protocol)
@@ -99,7 +99,7 @@ def decoded(frames: Iterable[Captured]) -> dict[str, list[Seen]]:
     return found
 
 
-def fates(frames: list[Captured]) -> dict[Key, Finding]:
+def fates(frames: list[CapturedFrame]) -> dict[Key, Finding]:
     """The fate of every message and destination."""
     seen = decoded(frames)
     horizon_us = frames[-1].captured_at
@@ -372,7 +372,7 @@ def _uep12(seen: list[Seen]) -> dict[tuple[str, str | None], Case]:
     return cases
 
 
-def _uep12_evidence(frame: Captured) -> list[Finding]:
+def _uep12_evidence(frame: CapturedFrame) -> list[Finding]:
     if frame.outcome in (Outcome.DELIVERED, Outcome.ACCEPTED):
         return [(Fate.DELIVERED, None)]
     if frame.outcome is Outcome.REJECTED:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.generate.scene import Scene
 from wireloom.generate.timeline import END_US, Timeline
 from wireloom.generate.truth import Row, Truth
@@ -17,12 +17,12 @@ class Rehearsal:
 
     def __init__(self, name: str, seed: str = "a seed") -> None:
         self.truth = Truth()
-        self._written: list[Captured] = []
+        self._written: list[CapturedFrame] = []
         self._timeline = Timeline(self._written.append)
         self.scene = Scene(name, seed, self._timeline, self.truth)
 
     @property
-    def frames(self) -> list[Captured]:
+    def frames(self) -> list[CapturedFrame]:
         """All frames so far, in order of time."""
         self._timeline.advance(END_US)
         return self._written

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from generate.oracle import captured, decoded, fates
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.generate.corpus import SHARES, generate
 from wireloom.generate.timeline import END_US
 from wireloom.generate.truth import COUNTS, TRUTH
@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def frames(folder: Path) -> list[Captured]:
+def frames(folder: Path) -> list[CapturedFrame]:
     return captured(folder)
 
 
@@ -42,7 +42,9 @@ def truth(folder: Path) -> list[dict[str, str | None]]:
     return [json.loads(line) for line in (folder / TRUTH).read_text().splitlines()]
 
 
-def test_every_fate_follows_from_the_captured_frames(folder: Path, frames: list[Captured]) -> None:
+def test_every_fate_follows_from_the_captured_frames(
+    folder: Path, frames: list[CapturedFrame]
+) -> None:
     told = {
         (str(row["protocol"]), str(row["message_id"]), row["destination"]): (
             row["state"],
@@ -60,7 +62,7 @@ def test_every_state_occurs_in_every_protocol_that_has_it(folder: Path) -> None:
         assert absent == IMPOSSIBLE[name]
 
 
-def test_the_counts_are_those_of_the_files(folder: Path, frames: list[Captured]) -> None:
+def test_the_counts_are_those_of_the_files(folder: Path, frames: list[CapturedFrame]) -> None:
     counts = json.loads((folder / COUNTS).read_text())
     seen = Counter(frame.protocol for frame in frames)
     good = {name: len(found) for name, found in decoded(frames).items()}
@@ -73,7 +75,7 @@ def test_the_counts_are_those_of_the_files(folder: Path, frames: list[Captured])
     assert len({(r["protocol"], r["message_id"], r["destination"]) for r in rows}) == len(rows)
 
 
-def test_the_wishes_come_true_within_two_percent(folder: Path, frames: list[Captured]) -> None:
+def test_the_wishes_come_true_within_two_percent(folder: Path, frames: list[CapturedFrame]) -> None:
     counts = json.loads((folder / COUNTS).read_text())
     assert abs(len(frames) - WISH.frames) <= WISH.frames * 0.02
     assert counts["damaged"] == pytest.approx(WISH.frames * WISH.damage, rel=0.1)
@@ -83,7 +85,7 @@ def test_the_wishes_come_true_within_two_percent(folder: Path, frames: list[Capt
         assert counts["frames"][name] == pytest.approx(WISH.frames * share, rel=0.1)
 
 
-def test_the_horizon_is_the_end_and_every_log_is_in_order(frames: list[Captured]) -> None:
+def test_the_horizon_is_the_end_and_every_log_is_in_order(frames: list[CapturedFrame]) -> None:
     assert frames[-1].captured_at == END_US
     assert len({frame.node for frame in frames}) == 13 + 9 + 1 + 1 + 12
 
@@ -107,7 +109,7 @@ def test_captures_that_are_there_already_are_not_mixed_with_new_ones(folder: Pat
         generate(folder, WISH)
 
 
-def test_every_message_type_of_every_protocol_occurs(frames: list[Captured]) -> None:
+def test_every_message_type_of_every_protocol_occurs(frames: list[CapturedFrame]) -> None:
     for name, found in decoded(frames).items():
         record = protocol(name).record
         types = {record.summarise(one.message, one.raw).type for one in found}

@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from generate.rehearsal import NOON_US, Rehearsal
-from wireloom.generate.swarm import SWARMS, Planned, Role, planned
+from wireloom.generate.swarm import SWARMS, PlannedMessage, Role, planned
 from wireloom.generate.swarm_talk import SwarmConversations
 from wireloom.generate.timeline import END_US, START_US
 from wireloom.protocols.uep12.integrity import authenticate
@@ -12,16 +12,16 @@ from wireloom.wire.outcome import Auth, Direction, Fate, Outcome, Reason
 
 
 @pytest.fixture(scope="module")
-def messages() -> list[Planned]:
+def messages() -> list[PlannedMessage]:
     return planned(Rehearsal("uep12").scene, 8)
 
 
-def talk(messages: list[Planned]) -> tuple[SwarmConversations, Rehearsal]:
+def talk(messages: list[PlannedMessage]) -> tuple[SwarmConversations, Rehearsal]:
     rehearsal = Rehearsal("uep12")
     return SwarmConversations(rehearsal.scene, messages), rehearsal
 
 
-def fates(messages: list[Planned], rehearsal: Rehearsal) -> dict[Role, Counter[Fate]]:
+def fates(messages: list[PlannedMessage], rehearsal: Rehearsal) -> dict[Role, Counter[Fate]]:
     roles = {one.hash.hex(): one.role for one in messages}
     found: dict[Role, Counter[Fate]] = {role: Counter() for role in Role}
     for row in rehearsal.rows:
@@ -29,7 +29,7 @@ def fates(messages: list[Planned], rehearsal: Rehearsal) -> dict[Role, Counter[F
     return found
 
 
-def test_every_role_has_its_fates(messages: list[Planned]) -> None:
+def test_every_role_has_its_fates(messages: list[PlannedMessage]) -> None:
     conversations, rehearsal = talk(messages)
     conversations.opening(START_US)
     assert fates(messages, rehearsal) == {
@@ -46,7 +46,7 @@ def test_every_role_has_its_fates(messages: list[Planned]) -> None:
     assert reasons == {Reason.FUTURE, Reason.TTL_EXCEEDED}
 
 
-def test_every_peer_takes_part_from_the_beginning(messages: list[Planned]) -> None:
+def test_every_peer_takes_part_from_the_beginning(messages: list[PlannedMessage]) -> None:
     conversations, rehearsal = talk(messages)
     conversations.opening(START_US)
     seen = {(frame.swarm, frame.node) for frame in rehearsal.frames if frame.epoch_ms}
@@ -54,7 +54,7 @@ def test_every_peer_takes_part_from_the_beginning(messages: list[Planned]) -> No
 
 
 def test_nobody_speaks_of_a_message_before_it_spread_or_after_it_expired(
-    messages: list[Planned],
+    messages: list[PlannedMessage],
 ) -> None:
     conversations, rehearsal = talk(messages)
     for _, say in conversations.kinds():
@@ -75,7 +75,7 @@ def test_nobody_speaks_of_a_message_before_it_spread_or_after_it_expired(
     assert rehearsal.types() == {"CONTENT", "MESSAGE_LIST", "PULL_BY_HASH", "PULL_BY_TIME"}
 
 
-def test_a_message_without_work_opens_no_row(messages: list[Planned]) -> None:
+def test_a_message_without_work_opens_no_row(messages: list[PlannedMessage]) -> None:
     conversations, rehearsal = talk(messages)
     conversations.forge(NOON_US)
     conversations.forge(END_US)

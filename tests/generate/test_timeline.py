@@ -1,16 +1,16 @@
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.generate.timeline import END_US, QUIET_MS, START_US, Timeline, conversation_at
 from wireloom.wire.outcome import Direction
 
 
-def frame(at: int) -> Captured:
-    return Captured(
+def frame(at: int) -> CapturedFrame:
+    return CapturedFrame(
         captured_at=at, node="n", protocol="dtn", link="l", direction=Direction.IN, raw=b"x"
     )
 
 
 def test_frames_are_written_in_order_of_time_and_not_before_it() -> None:
-    written: list[Captured] = []
+    written: list[CapturedFrame] = []
     timeline = Timeline(written.append)
     for at in (3, 1, 2, 1):
         assert timeline.add(frame(START_US + at))

@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.generate.timeline import END_MS, END_US
 from wireloom.generate.truth import COUNTS, TRUTH, Row, Truth
 from wireloom.wire.outcome import Direction, Fate, Outcome, Reason
@@ -50,7 +50,7 @@ def test_both_files_are_sorted_and_add_up(tmp_path: Path) -> None:
         truth.open("dtn", id_, to, deadline_ms=0, at=0)
     for outcome in (Outcome.DUPLICATE, Outcome.REJECTED):
         truth.captured(
-            Captured(
+            CapturedFrame(
                 captured_at=0,
                 node="n",
                 protocol="dtn",

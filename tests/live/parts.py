@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from wireloom.capture.frame import CapturedFrame, from_batch
 from wireloom.capture.reader import Damage, read
-from wireloom.capture.record import Captured, from_batch
 from wireloom.live.driver import Driver
 from wireloom.live.links.connection import Connection, LinkLimits
 from wireloom.live.metrics import Meters
@@ -184,7 +184,7 @@ async def running(
         store.close()
 
 
-def captured(folder: Path) -> list[Captured]:
+def captured(folder: Path) -> list[CapturedFrame]:
     """All frames in a capture log."""
     batches = [item for item in read(folder) if not isinstance(item, Damage)]
     return [frame for batch in batches for frame in from_batch(batch)]

@@ -13,9 +13,9 @@ from capture.made import frame as framed
 from live.parts import Pipe, captured, until
 from wireloom.capture import retention, rows
 from wireloom.capture.meanings import SENT
+from wireloom.capture.receipts import put_receipt
 from wireloom.capture.retention import Bounds, Keeper, QuotaError, kept
 from wireloom.capture.segment import segments
-from wireloom.capture.taken import mark
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live import tap as module
 from wireloom.live.tap import Tap
@@ -182,7 +182,7 @@ def test_a_full_quota_stops_nobody_and_what_is_passed_over_is_counted(
         assert not tap.is_failing
         assert told == []
         assert [one.raw for one in captured(tmp_path)] == [b"old"]
-        mark(tmp_path, "tables", {segment.name: 1})
+        put_receipt(tmp_path, "tables", {segment.name: 1})
         await asyncio.sleep(0.02)
         add(tap, b"there is room again")
         await until(lambda: tap.excess is None and not tap.waiting)
@@ -198,7 +198,7 @@ def test_captures_that_are_too_old_go_while_nothing_is_captured(
     with CaptureWriter(tmp_path, "n") as writer:
         writer.append(framed(node="n", raw=b"old"))
     (segment,) = segments(tmp_path)
-    mark(tmp_path, "tables", {segment.name: 1})
+    put_receipt(tmp_path, "tables", {segment.name: 1})
     keeper = Keeper(tmp_path, "n", Bounds(max_age=60.0), clock=lambda: time() + 61)
 
     async def test(tap: Tap, told: list[bool]) -> None:

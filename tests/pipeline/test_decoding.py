@@ -6,12 +6,12 @@ import pytest
 from support.cases import ALL
 from support.cases import case as case_of
 from support.nodes import captured
-from wireloom.capture.record import Captured, to_batch
+from wireloom.capture.frame import CapturedFrame, to_batch
 from wireloom.pipeline.decoding import decode_batch, schema
 from wireloom.registry import protocol
 
 
-def good() -> list[Captured]:
+def good() -> list[CapturedFrame]:
     return [
         captured(case.name, case.protocol.codec.encode(message), 0, "n")
         for case in ALL

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from wireloom.pipeline import declared
-from wireloom.pipeline.judging import Open, judged_by_workers
+from wireloom.pipeline import frame_tables
+from wireloom.pipeline.judging import Assignment, judged_by_workers
 from wireloom.pipeline.stages.refine import (
     KEYS,
     VERDICTS,
@@ -22,10 +22,12 @@ NOBODY = pa.array([], pa.string())
 
 
 @pytest.fixture
-def everything(tables: Path) -> Open:
+def everything(tables: Path) -> Assignment:
     store = TableStore(tables)
-    files = declared.since(store, after=-1)
-    return Open(store.root, files, [], -1, declared.last_slice(store), NOBODY, _keys(store))
+    files = frame_tables.since(store, after=-1)
+    return Assignment(
+        store.root, files, [], -1, frame_tables.last_slice(store), NOBODY, _keys(store)
+    )
 
 
 def _keys(store: TableStore) -> dict[str, bytes]:
@@ -42,16 +44,18 @@ def _told(judged: DataFrame) -> list[tuple[str, ...]]:
     )
 
 
-def test_workers_and_spark_judge_alike(spark: SparkSession, tables: Path, everything: Open) -> None:
+def test_workers_and_spark_judge_alike(
+    spark: SparkSession, tables: Path, everything: Assignment
+) -> None:
     by_workers = _told(judged_by_workers(spark, everything, VERDICTS.schema))
     nothing = spark.createDataFrame([], VERDICTS.schema)
-    frames = declared.decoded(spark, TableStore(tables))
+    frames = frame_tables.decoded(spark, TableStore(tables))
     assert by_workers == _told(verdicts(frames, nothing, everything.keys))
     assert len(by_workers) == len({row[:2] for row in by_workers})
 
 
 def test_what_has_a_verdict_is_left_alone_unless_it_waits(
-    spark: SparkSession, tables: Path, everything: Open
+    spark: SparkSession, tables: Path, everything: Assignment
 ) -> None:
     store = TableStore(tables)
     settled = everything._replace(
@@ -73,4 +77,4 @@ def test_spark_finds_the_keys_that_a_look_at_the_files_finds(
         for _, rows in store.scan(KEYS, KEYS.arrow.names)
         for row in rows.to_pylist()
     }
-    assert announced(declared.decoded(spark, store)) == known
+    assert announced(frame_tables.decoded(spark, store)) == known

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from support.numbers import TABLE
 from wireloom.pipeline import merging
-from wireloom.pipeline.merging import Touched, merge
+from wireloom.pipeline.merging import Removal, merge
 from wireloom.pipeline.store import TableStore
 
 
@@ -23,7 +23,7 @@ def store(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def put(store: TableStore, touched: Iterable[int], come: dict[int, str], *, version: int) -> int:
     rows = pa.table({"n": pa.array(come, pa.int64()), "word": pa.array(come.values(), pa.string())})
-    gone = Touched("n", pa.array(touched, pa.int64()))
+    gone = Removal("n", pa.array(touched, pa.int64()))
     return merge(store, TABLE, gone, rows, app="app", version=version)
 
 

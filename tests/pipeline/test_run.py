@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from support.corpus import counts, cut, fates, generated, rows, same_tables, truth
 from wireloom.lake import Lake
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.catalogue import all_tables
 from wireloom.pipeline.progress import Progress
 from wireloom.pipeline.run import run, watch
@@ -70,7 +70,7 @@ def test_ten_slices_in_any_order_give_the_tables_of_one_run(
         refine(spark, store)
         if not follow(spark, store, on_table=lambda *_: None):
             recompute(spark, store, FOLLOWED, on_table=lambda *_: None)
-    assert declared.last_slice(store) == 9
+    assert frame_tables.last_slice(store) == 9
     run(spark, arriving, store)
     assert fates(tmp_path / "tables") == truth(small)
     same_tables(whole, tmp_path / "tables")

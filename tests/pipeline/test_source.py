@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import source
 from wireloom.pipeline.source import (
@@ -27,7 +27,7 @@ from wireloom.wire.outcome import Direction
 
 
 def write(folder: Path, node: str, batches: list[int]) -> None:
-    frame = Captured(
+    frame = CapturedFrame(
         captured_at=1_700_000_000_000_000,
         node=node,
         protocol="uep12",

@@ -6,7 +6,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from support.numbers import TABLE
-from wireloom.pipeline.merging import Touched, merge
+from wireloom.pipeline.merging import Removal, merge
 from wireloom.pipeline.store import TableStore
 
 
@@ -32,6 +32,6 @@ def test_a_root_may_be_a_uri(spark: SparkSession, tmp_path: Path) -> None:
     rows = spark.createDataFrame([(1, "one")], TABLE.schema)
     store.replace(TABLE, rows, app="app", version=0)
     more = pa.table({"n": [2], "word": ["two"]})
-    merge(store, TABLE, Touched("n", pa.array([2])), more, app="app", version=1)
+    merge(store, TABLE, Removal("n", pa.array([2])), more, app="app", version=1)
     assert store.read(spark, TABLE).count() == 2
     assert (tmp_path / "lake" / TABLE.name / "_delta_log").is_dir()

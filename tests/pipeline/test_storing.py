@@ -10,9 +10,9 @@ from pyspark.sql.datasource import InputPartition
 from support.batches import mixed
 from support.cases import case
 from support.nodes import captured
-from wireloom.capture.record import to_batch
+from wireloom.capture.frame import to_batch
 from wireloom.capture.writer import CaptureWriter
-from wireloom.pipeline import declared, storing
+from wireloom.pipeline import frame_tables, storing
 from wireloom.pipeline.decoding import decode_batch
 from wireloom.pipeline.source import available
 from wireloom.pipeline.store import TableStore
@@ -47,7 +47,7 @@ def test_a_share_becomes_a_file_of_each_table_that_gets_rows(
     found = {row["table"]: row for row in files.to_pylist()}
     assert set(found) == {"frames", "quarantine"}
     assert {row["slice"] for row in found.values()} == {0}
-    tables = {table.name: table for table in declared.ingested()}
+    tables = {table.name: table for table in frame_tables.ingested()}
     for name, count in (("frames", 2), ("quarantine", 1)):
         path = tmp_path / "tables" / name / found[name]["path"]
         rows = pa.parquet.read_table(path)
@@ -68,8 +68,8 @@ def test_rows_are_chosen_as_arrow_chooses_them(name: str) -> None:
     for raws in (frames, mixed(case(name)), [BAD]):
         seen = [captured(name, raw, 0, "n") for raw in raws]
         batch = decode_batch(to_batch(seen, first_sequence=0))
-        for table in declared.ingested():
-            mask = pc.equal(batch.column(declared.KIND), table.name)
+        for table in frame_tables.ingested():
+            mask = pc.equal(batch.column(frame_tables.KIND), table.name)
             rows = storing._chosen(batch, mask)
             rows.validate(full=True)
             assert rows.equals(batch.filter(mask))

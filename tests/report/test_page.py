@@ -18,8 +18,8 @@ from live.clients.browser.chromium import Page, chromium
 from live.clients.processes import run
 from support.lakes import HOSTILE, write_hostile
 from wireloom.lake import Lake
-from wireloom.report.behind import Behind, Kind, behind
 from wireloom.report.books import HOUR, MAX_REASONS, OUTCOMES, STATES, gather
+from wireloom.report.examples import Examples, Kind, examples
 from wireloom.report.page import MAX_ROWS, page
 
 AT = datetime(2024, 1, 1, tzinfo=UTC)
@@ -103,8 +103,8 @@ FRAME: dict[str, Any] = {
     "detail": "not CBOR",
 }
 LISTS = [
-    Behind(Kind("dtn", "lost"), 25, "SELECT 1", [MESSAGE]),
-    Behind(Kind("dtn", "refused", "malformed"), 8, "", [FRAME]),
+    Examples(Kind("dtn", "lost"), 25, "SELECT 1", [MESSAGE]),
+    Examples(Kind("dtn", "refused", "malformed"), 8, "", [FRAME]),
 ]
 
 
@@ -194,10 +194,10 @@ def test_a_list_has_only_columns_with_something_in_them() -> None:
     lost = MESSAGE | dict.fromkeys(("destination", "latency_ms", "evidence_frame"))
     (head,) = re.findall(
         r'id="dtn-lost".*?<thead>(.*?)</thead>',
-        page(FOUND, [Behind(Kind("dtn", "lost"), 1, "", [lost])]),
+        page(FOUND, [Examples(Kind("dtn", "lost"), 1, "", [lost])]),
     )
     assert re.findall(r">([^<]+)</th>", head) == ["message", "type", "from", "to", "first seen"]
-    assert _cells(page(EMPTY, [Behind(Kind("dtn", "lost"), 1, "", [lost])]))[3] == "all"
+    assert _cells(page(EMPTY, [Examples(Kind("dtn", "lost"), 1, "", [lost])]))[3] == "all"
 
 
 def test_bars_of_types_are_scaled_within_their_protocol() -> None:
@@ -238,7 +238,7 @@ def test_books_that_do_not_balance_are_marked() -> None:
 def test_names_from_the_traffic_are_escaped_everywhere(tmp_path: Path) -> None:
     lake = Lake(write_hostile(tmp_path / "tables", state="rejected", reason=HOSTILE))
     found = gather(lake)
-    made = page(found, behind(lake, found))
+    made = page(found, examples(lake, found))
     assert "script" not in Tags(made).names
     assert made.count("&lt;script") >= 11
     body = made.partition("<body>")[2]
@@ -269,7 +269,7 @@ LONG = "a-name-without-any-space-" * 12
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_fits_a_screen_and_numbers_open_their_lists(tmp_path: Path, width: int) -> None:
     message = MESSAGE | {"type": LONG, "source": LONG, "destination": LONG, "reason": LONG}
-    lists = [Behind(Kind("dtn", "lost"), 25, "SELECT 1", [message]), LISTS[1]]
+    lists = [Examples(Kind("dtn", "lost"), 25, "SELECT 1", [message]), LISTS[1]]
     types = [FOUND["types"][0] | {"type": LONG}]
     (tmp_path / "report.html").write_text(page(_changed(types=types), lists))
 

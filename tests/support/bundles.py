@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.protocols.dtn.codec import encode
 from wireloom.protocols.dtn.constants import Destination
 from wireloom.protocols.dtn.integrity import compose, sign
@@ -25,9 +25,9 @@ def bundle(message: ControlMessage, key: SigningKey, *, at: int = 0) -> bytes:
     return encode(compose(message, key, to, created_at=NOW_MS + at))
 
 
-def sighting(raw: bytes, *, at: int = 0, node: str = "n1") -> Captured:
+def sighting(raw: bytes, *, at: int = 0, node: str = "n1") -> CapturedFrame:
     """`raw` as it came in at a node `at` ms after NOW_MS."""
-    return Captured(
+    return CapturedFrame(
         captured_at=(NOW_MS + at) * 1000,
         node=node,
         protocol="dtn",

@@ -15,7 +15,7 @@ from wireloom.generate.corpus import generate
 from wireloom.generate.wish import Wish
 from wireloom.lake import Lake
 from wireloom.pipeline.catalogue import all_tables
-from wireloom.pipeline.declared import SLICE
+from wireloom.pipeline.frame_tables import SLICE
 
 Key = tuple[str, str, str | None]
 Fate = tuple[str, str | None]

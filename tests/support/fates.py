@@ -6,12 +6,12 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from support.nodes import NOW_MS
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.pipeline.transforms.fates import TABLE
 
 
 def fate(
-    frames: list[Captured],
+    frames: list[CapturedFrame],
     protocol: str,
     message_id: str,
     state: str,

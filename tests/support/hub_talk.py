@@ -6,7 +6,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from protocols.signalhub.samples import SAMPLES
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.protocols.signalhub.codec import encode
 from wireloom.protocols.signalhub.envelope import SharedMessage
 from wireloom.wire.outcome import Direction
@@ -41,9 +41,9 @@ def said(type_: str, number: int, *, at: int, about: int | None = None, **change
 
 def heard(
     raw: bytes, at: int, direction: str = "in", *, node: str = HUB_NODE, **more: Any
-) -> Captured:
+) -> CapturedFrame:
     """A frame captured `at` ms after `NOW_MS`; at the hub, from `ui` unless told otherwise."""
-    return Captured(
+    return CapturedFrame(
         captured_at=(NOW_MS + at) * 1000,
         node=node,
         protocol="signalhub",

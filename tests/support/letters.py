@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.registry import protocol
 from wireloom.wire.outcome import Direction, Outcome
 
@@ -23,7 +23,7 @@ def frame(
     direction: Direction = Direction.IN,
     outcome: Outcome | None = None,
     fields: dict[str, Any],
-) -> Captured:
+) -> CapturedFrame:
     """One message as the hub saw it, `at` milliseconds after the start."""
     plain = {
         "id": uuid(number),
@@ -35,7 +35,7 @@ def frame(
         **fields,
     }
     spoken = protocol("signalhub")
-    return Captured(
+    return CapturedFrame(
         captured_at=(START_MS + at) * 1000,
         node="hub-1",
         protocol="signalhub",
@@ -47,7 +47,7 @@ def frame(
     )
 
 
-def connect() -> Captured:
+def connect() -> CapturedFrame:
     """What makes a node a hub."""
     return frame(
         "hub:connect",
@@ -60,7 +60,7 @@ def connect() -> Captured:
     )
 
 
-def send(number: int, *, at: int = 0, ttl: int | None = None) -> Captured:
+def send(number: int, *, at: int = 0, ttl: int | None = None) -> CapturedFrame:
     """A message from Alice to Bob."""
     payload = {"target_address": BOB, "message": {"type": "greet", "payload": {}}}
     more = {} if ttl is None else {"ttl": ttl}
@@ -70,7 +70,7 @@ def send(number: int, *, at: int = 0, ttl: int | None = None) -> Captured:
 
 def ack(
     number: int, of: int, *, at: int, status: str = "delivered", forged: bool = False
-) -> Captured:
+) -> CapturedFrame:
     """The hub's acknowledgement, or one that a client sends in its name."""
     payload = {"message_id": uuid(of), "delivered_at": START_MS, "status": status}
     fields = {"from": HUB, "to": ALICE, "correlation_id": uuid(of), "payload": payload}
@@ -78,7 +78,7 @@ def ack(
     return frame("hub:delivery_ack", number, at=at, direction=direction, fields=fields)
 
 
-def error(number: int, of: int, *, at: int, code: str) -> Captured:
+def error(number: int, of: int, *, at: int, code: str) -> CapturedFrame:
     """The hub's refusal."""
     payload = {"code": code, "message": "no", "retryable": False}
     fields = {"from": HUB, "to": ALICE, "correlation_id": uuid(of), "payload": payload}

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.protocols.dtn import codec as dtn_codec
 from wireloom.protocols.dtn import integrity as dtn
 from wireloom.protocols.dtn.constants import Destination
@@ -95,10 +95,10 @@ def bundle_id(made: Bundle) -> bytes:
 
 def captured(
     protocol: str | None, raw: bytes, at: int, node: Node | str, direction: str = "in", **more: Any
-) -> Captured:
+) -> CapturedFrame:
     """A frame captured `at` ms after `NOW_MS`; `peer` may be a node."""
     peer = more.pop("peer", None)
-    return Captured(
+    return CapturedFrame(
         captured_at=(NOW_MS + at) * 1000,
         node=node.name if isinstance(node, Node) else node,
         protocol=protocol,

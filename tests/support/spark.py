@@ -5,18 +5,18 @@ from collections.abc import Iterable
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from wireloom.capture.record import Captured, to_batch
+from wireloom.capture.frame import CapturedFrame, to_batch
 from wireloom.pipeline.decoding import decode_batch
 from wireloom.pipeline.transforms.sightings import sightings
 from wireloom.pipeline.verdicts import CHECKED, SCHEMA, judge
 
 
-def decoded(frames: list[Captured]) -> pa.Table:
+def decoded(frames: list[CapturedFrame]) -> pa.Table:
     """Frames, decoded; their sequence numbers are their places in the list."""
     return pa.Table.from_batches([decode_batch(to_batch(frames, first_sequence=0))])
 
 
-def seen(spark: SparkSession, frames: list[Captured], keys: Iterable[bytes] = ()) -> DataFrame:
+def seen(spark: SparkSession, frames: list[CapturedFrame], keys: Iterable[bytes] = ()) -> DataFrame:
     """The sightings of good frames, with what their proofs say."""
     table = decoded(frames)
     good = table.filter(pa.compute.is_null(table["reason"]))

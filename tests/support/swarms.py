@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.protocols.uep12.codec import encode
 from wireloom.protocols.uep12.integrity import msg_hash, work_input
 from wireloom.protocols.uep12.messages import Content, Reference
@@ -41,10 +41,10 @@ def sighting(
     direction: str = "in",
     outcome: Outcome | None = Outcome.ACCEPTED,
     **more: Any,
-) -> Captured:
+) -> CapturedFrame:
     """`raw` as a node saw it, `at` ms after NOW_MS, in the swarm `tea` if not said otherwise."""
     at = more.pop("at", 0)
-    return Captured(
+    return CapturedFrame(
         captured_at=(NOW_MS + at) * 1000,
         node=node,
         protocol="uep12",

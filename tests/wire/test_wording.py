@@ -8,7 +8,7 @@ import pytest
 from msgspec import UNSET, Meta, UnsetType
 
 from support.cases import ALL, Case
-from wireloom.wire.declared import parts
+from wireloom.wire.descriptions import parts
 from wireloom.wire.wording import choices_of, worded
 
 Name = Annotated[str, Meta(pattern="^[a-z]+$", extra={"looks": "a name looks like bob"})]

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.capture.segment import Segment, segments
 from wireloom.capture.tail import recover
 from wireloom.capture.writer import CaptureWriter
@@ -37,7 +37,7 @@ class Fanout:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._writers: dict[str, CaptureWriter] = {}
-        self._waiting: defaultdict[str, list[Captured]] = defaultdict(list)
+        self._waiting: defaultdict[str, list[CapturedFrame]] = defaultdict(list)
         self._waiting_bytes = 0
         self._left: defaultdict[str, list[Segment]] = defaultdict(list)
         """The segments of each node that existed before."""
@@ -46,7 +46,7 @@ class Fanout:
         for segment in segments(folder):
             self._left[segment.node].append(segment)
 
-    def append(self, frame: Captured) -> None:
+    def append(self, frame: CapturedFrame) -> None:
         """Takes one frame.
 
         Raises:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final, Literal
 
 import msgspec
 
+from wireloom.capture.frame import CapturedFrame
 from wireloom.capture.recognition import recognise
-from wireloom.capture.record import Captured
 from wireloom.capture.refusal import Refusal
 from wireloom.capture.segment import quoted
 from wireloom.registry import NAMES
@@ -56,7 +56,7 @@ _decode: Final = msgspec.json.Decoder(_Line).decode
 _encode: Final = msgspec.json.Encoder().encode
 
 
-def take_line(line: bytes, *, raw: bytes | None = None) -> Captured:
+def take_line(line: bytes, *, raw: bytes | None = None) -> CapturedFrame:
     """The frame in one line.
 
     Args:
@@ -69,7 +69,7 @@ def take_line(line: bytes, *, raw: bytes | None = None) -> Captured:
     taken = _decode(line)
     frame = _bytes(taken.raw) if raw is None else raw
     quoted(taken.node)
-    return Captured(
+    return CapturedFrame(
         captured_at=_micros(taken.captured_at),
         node=taken.node,
         protocol=recognise(frame) if taken.protocol is None else taken.protocol,
@@ -99,7 +99,7 @@ def put_line(row: dict[str, Any], **further: Any) -> bytes:
     return visible_json(_encode(shown).decode()).encode() + b"\n"
 
 
-def take_lines(file: BinaryIO) -> Iterator[Captured | Refusal]:
+def take_lines(file: BinaryIO) -> Iterator[CapturedFrame | Refusal]:
     """The frames in a file of lines; a bad line is refused and the rest goes on.
 
     Raises:
@@ -122,7 +122,7 @@ def instant(micros: int) -> str | int:
     return (_EPOCH + micros * _MICROSECOND).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
-def _taken(line: bytes, number: int) -> Captured | Refusal:
+def _taken(line: bytes, number: int) -> CapturedFrame | Refusal:
     try:
         return take_line(line)
     except (ValueError, RecursionError) as error:

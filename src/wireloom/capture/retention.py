@@ -12,8 +12,8 @@ from pathlib import Path
 from time import time
 from typing import Final, NamedTuple
 
+from wireloom.capture.receipts import Receipts
 from wireloom.capture.segment import Segment, segments
-from wireloom.capture.taken import Taken
 
 SWEEP_SECONDS: Final = 60.0
 """How often a node looks for segments that are too old."""
@@ -95,14 +95,14 @@ def prune(
     """
     found = kept(folder, nodes)
     excess = 0 if bounds.max_bytes is None else sum(one.size for one in found) - bounds.max_bytes
-    taken = Taken(folder)
+    receipts = Receipts(folder)
     result = PruneResult([], [one for one in found if not one.segment.sealed], [])
     sealed = [one for one in found if one.segment.sealed]
     for one in sorted(sealed, key=lambda one: (one.sealed_at, one.segment)):
         is_old = bounds.max_age is not None and now - one.sealed_at > bounds.max_age
         if not is_old and excess <= 0:
             result.left.append(one)
-        elif force or one.segment in taken:
+        elif force or receipts.cover(one.segment):
             _delete(one.segment)
             result.deleted.append(one)
             excess -= one.size

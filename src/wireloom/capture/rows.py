@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from wireloom.capture.frame import SCHEMA
 from wireloom.capture.meanings import MEANINGS, Party
-from wireloom.capture.record import SCHEMA
 from wireloom.capture.redaction import redacted, redactions, suspects
 from wireloom.registry import NAMES
 

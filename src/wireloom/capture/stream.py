@@ -11,6 +11,7 @@ from typing import BinaryIO, Final
 
 import pyarrow as pa
 
+from wireloom.capture.frame import SCHEMA
 from wireloom.capture.framing import (
     MAX_BATCH_SIZE,
     PREFIX_SIZE,
@@ -18,7 +19,6 @@ from wireloom.capture.framing import (
     body_size,
     metadata_size,
 )
-from wireloom.capture.record import SCHEMA
 from wireloom.capture.segment import Sum, sum_of
 
 END: Final = b"\xff\xff\xff\xff\x00\x00\x00\x00"

@@ -18,9 +18,9 @@ from typing import Final, Self
 
 import pyarrow as pa
 
+from wireloom.capture.frame import SCHEMA, CapturedFrame, to_batch
 from wireloom.capture.lock import NodeLock
 from wireloom.capture.private import make_folder
-from wireloom.capture.record import SCHEMA, Captured, to_batch
 from wireloom.capture.segment import Segment, segments
 from wireloom.capture.tail import OpenSegment, recover
 
@@ -81,7 +81,7 @@ class CaptureWriter:
         self._seal_bytes = seal_bytes
         self._seal_seconds = seal_seconds
         self._clock = clock
-        self._buffer: list[Captured] = []
+        self._buffer: list[CapturedFrame] = []
         self._buffered_bytes = 0
         self._buffered_at = 0.0
         self._open: OpenSegment | None = None
@@ -105,7 +105,7 @@ class CaptureWriter:
         """How many bytes of frames are not yet on disk."""
         return self._buffered_bytes
 
-    def append(self, frame: Captured) -> None:
+    def append(self, frame: CapturedFrame) -> None:
         """Takes one frame, after flushing the buffer if that is due.
 
         Raises:

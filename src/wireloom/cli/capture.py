@@ -36,8 +36,8 @@ def cat(data: Path, *, nodes: tuple[str, ...], first: int | None, last: int | No
 
     Exit status: 0 if all could be read, 1 if a part is damaged, 2 for misuse.
     """
+    from wireloom.capture.frame import rows
     from wireloom.capture.jsonl import put_line
-    from wireloom.capture.record import rows
 
     log = Log()
     for segment in kept_segments(data, nodes):

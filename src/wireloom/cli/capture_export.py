@@ -69,7 +69,7 @@ def export(
 def _rows(
     log: Log, found: list[Segment], pseudonyms: "Pseudonyms | None"
 ) -> Iterator[dict[str, Any]]:
-    from wireloom.capture.record import rows
+    from wireloom.capture.frame import rows
     from wireloom.capture.redaction import redacted
 
     for segment in found:

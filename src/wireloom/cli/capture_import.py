@@ -21,7 +21,7 @@ from wireloom.wire.visible import visible
 
 if TYPE_CHECKING:
     from wireloom.capture.fanout import Fanout
-    from wireloom.capture.record import Captured
+    from wireloom.capture.frame import CapturedFrame
 
 MAX_TOLD: Final = 10
 """Refusals that are told one by one; all are counted."""
@@ -46,7 +46,7 @@ class Tally:
         self.foreign: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
 
-    def note(self, path: Path, item: "Captured | Refusal") -> None:
+    def note(self, path: Path, item: "CapturedFrame | Refusal") -> None:
         """Counts one item; tells of it if it is one of the first refusals."""
         if not isinstance(item, Refusal):
             self.taken[item.protocol or "unknown"] += 1
@@ -164,7 +164,7 @@ def _import(
                 progress.update(task, completed=file.tell())
 
 
-def _readable(items: "Iterator[Captured | Refusal]") -> "Iterator[Captured | Refusal]":
+def _readable(items: "Iterator[CapturedFrame | Refusal]") -> "Iterator[CapturedFrame | Refusal]":
     """The items up to where the file cannot be read on."""
     try:
         yield from items
@@ -180,7 +180,7 @@ def _progress() -> Progress:
 
 def _items(
     path: Path, file: BinaryIO, format_: str, node: str | None
-) -> "Iterator[Captured | Refusal]":
+) -> "Iterator[CapturedFrame | Refusal]":
     from wireloom.capture.importers.savefiles import take_pcap, take_pcapng
     from wireloom.capture.importers.traffic import Traffic
     from wireloom.capture.jsonl import take_lines

@@ -13,8 +13,8 @@ from wireloom.cli.misuse import MisuseError
 from wireloom.wire.visible import visible
 
 if TYPE_CHECKING:
+    from wireloom.capture.receipts import Receipts
     from wireloom.capture.retention import KeptSegment, PruneResult
-    from wireloom.capture.taken import Taken
 
 
 class Age(click.ParamType[float]):
@@ -53,8 +53,8 @@ def prune_(
     Exit status: 0 if what is left is within the bounds, 1 if not or if a file cannot be deleted, 2
     for misuse.
     """
+    from wireloom.capture.receipts import Receipts
     from wireloom.capture.retention import Bounds, prune
-    from wireloom.capture.taken import Taken
 
     if max_bytes is None and max_age is None:
         raise MisuseError("Say what to keep: --max-bytes, --max-age, or both.")
@@ -65,17 +65,17 @@ def prune_(
         pruned = prune(folder, bounds, now=time.time(), nodes=nodes, force=force)
     except OSError as error:
         raise click.ClickException(f"{folder}: {error.strerror or error}.") from None
-    _tell(pruned, Taken(folder))
+    _tell(pruned, Receipts(folder))
     sys.exit(1 if pruned.overdue else 0)
 
 
-def _tell(pruned: "PruneResult", taken: "Taken") -> None:
+def _tell(pruned: "PruneResult", receipts: "Receipts") -> None:
     for one in pruned.deleted:
         click.echo(f"deleted {visible(one.segment.name)}, {one.size:,} bytes")
     click.echo(f"deleted {_summed(pruned.deleted)}, kept {_summed(pruned.left)}")
     if pruned.overdue:
         click.echo(f"kept although too old or too many: {_summed(pruned.overdue)}", err=True)
-        lacking = sorted({root for one in pruned.overdue for root in taken.lacking(one.segment)})
+        lacking = sorted({root for one in pruned.overdue for root in receipts.lacking(one.segment)})
         for root in lacking or ["any pipeline"]:
             click.echo(f"not taken by {visible(root)}", err=True)
 

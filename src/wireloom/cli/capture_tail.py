@@ -40,7 +40,7 @@ class Description(NamedTuple):
     """Why it cannot be decoded."""
 
 
-class Wanted(NamedTuple):
+class Filter(NamedTuple):
     """Which frames are shown."""
 
     protocols: tuple[str, ...]
@@ -93,7 +93,7 @@ def tail(  # noqa: PLR0913
     """
     from wireloom.capture.reader import batch_count
 
-    log, wanted, shown = Log(), Wanted(protocols, types), console()
+    log, wanted, shown = Log(), Filter(protocols, types), console()
     found = kept_segments(data, nodes)
     seen = {(one.node, one.first_sequence): batch_count(one) for one in found}
     try:
@@ -122,7 +122,7 @@ def describe(row: dict[str, Any]) -> Description:
     return Description(summary.type, summary.id)
 
 
-def _last(log: Log, found: list[Segment], wanted: Wanted, count: int) -> list[Sighting]:
+def _last(log: Log, found: list[Segment], wanted: Filter, count: int) -> list[Sighting]:
     """The last frames of all nodes by time, reading no more than each node's last ones."""
     by_node: dict[str, list[Sighting]] = defaultdict(list)
     for segment in reversed(found):
@@ -142,7 +142,7 @@ def _order(sighting: Sighting) -> tuple[Any, ...]:
 
 
 def _new(
-    log: Log, found: list[Segment], wanted: Wanted, seen: dict[tuple[str, int], int]
+    log: Log, found: list[Segment], wanted: Filter, seen: dict[tuple[str, int], int]
 ) -> Iterator[Sighting]:
     """Frames of batches that were not there before."""
     from wireloom.capture.reader import batch_count
@@ -155,8 +155,8 @@ def _new(
             seen[key] = there
 
 
-def _frames(log: Log, segment: Segment, wanted: Wanted, *, start: int = 0) -> Iterator[Sighting]:
-    from wireloom.capture.record import rows
+def _frames(log: Log, segment: Segment, wanted: Filter, *, start: int = 0) -> Iterator[Sighting]:
+    from wireloom.capture.frame import rows
 
     for batch in log.batches(segment, start=start):
         for row in rows(batch):

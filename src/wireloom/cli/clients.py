@@ -135,6 +135,6 @@ def clock() -> str:
     return f"{datetime.now().astimezone():%H:%M:%S}"
 
 
-def given(text: str | None) -> str | None:
+def argument_or_input(text: str | None) -> str | None:
     """An argument; a dash stands for standard input."""
     return sys.stdin.read() if text == "-" else text

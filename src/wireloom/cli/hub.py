@@ -12,9 +12,9 @@ import click
 import msgspec
 
 from wireloom.cli.clients import (
+    argument_or_input,
     clock,
     count_option,
-    given,
     run,
     shared_options,
     show_all,
@@ -310,7 +310,7 @@ def _token(path: Path | None) -> str | None:
 
 
 def _taken(payload: str | None, *, is_text: bool) -> Any:
-    text = given(payload)
+    text = argument_or_input(payload)
     if text is None or is_text:
         return text
     try:

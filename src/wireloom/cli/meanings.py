@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from wireloom.wire.declared import classes_of, declared
+from wireloom.wire.descriptions import classes_of, describe
 from wireloom.wire.message import Message
 
 
@@ -43,7 +43,7 @@ def meaning_among(classes: Iterable[type[Message]], name: str) -> str:
 
 
 def _declared(cls: type[Message]) -> dict[str, str]:
-    return {field.name: field.meaning for field in declared(cls)}
+    return {field.name: field.meaning for field in describe(cls)}
 
 
 def _within(cls: type[Message], name: str) -> list[type[Message]]:

@@ -79,7 +79,7 @@ def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...
 
         with started(master, conf, shown, on_signal=stop) as spark:
             shown.stage("watching")
-            progress = Watched(shown).progress
+            progress = WatchProgress(shown).progress
             running.watch(spark, folder, store, progress=progress, stopped=lambda: bool(asked))
 
 
@@ -187,8 +187,8 @@ def _progress(shown: ProgressLine) -> "Progress":
     )
 
 
-class Watched:
-    """What a watch has done so far, in one line.
+class WatchProgress:
+    """The progress of a watch, in one line.
 
     Args:
         shown: Where that line is.

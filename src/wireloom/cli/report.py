@@ -33,13 +33,13 @@ def command(data: Path, root: str | None, *, as_json: bool, html: Path | None) -
     """Tell what happened to every message."""
     if html is not None and not html.absolute().parent.is_dir():
         raise MisuseError(f"{html.parent} is no folder. Make it first, or name another.")
-    from wireloom.report.behind import behind
+    from wireloom.report.examples import examples
     from wireloom.report.page import page
 
     with answering():
         asked = lake(data, root)
         found = gather(asked)
-        made = None if html is None else page(found, behind(asked, found))
+        made = None if html is None else page(found, examples(asked, found))
     if html is not None and made is not None:
         _write(html, made)
         click.echo(f"wrote {html}", err=as_json)

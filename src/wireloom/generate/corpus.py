@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from wireloom.capture.frame import CapturedFrame
 from wireloom.capture.private import make_folder
-from wireloom.capture.record import Captured
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
 from wireloom.generate.broker import BrokerConversations
@@ -50,7 +50,7 @@ class _Log:
         self._begin = zlib.crc32(str(seed).encode()) * NUMBERS
         self._writers: dict[str, CaptureWriter] = {}
 
-    def write(self, frame: Captured) -> None:
+    def write(self, frame: CapturedFrame) -> None:
         writer = self._writers.get(frame.node)
         if writer is None:
             # A clock that stands still seals by size only: the same seed, the same segments.

@@ -11,7 +11,7 @@ from itertools import accumulate
 from random import Random
 from typing import Any, ClassVar, Final
 
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.generate.timeline import Timeline
 from wireloom.generate.truth import Row, Truth
 from wireloom.wire.outcome import Direction, Outcome, Reason
@@ -42,7 +42,7 @@ class Scene:
         self.protocol = protocol
         self.rng = Random(seed)  # noqa: S311, a corpus is repeatable and keeps no secret
         self.truth = truth
-        self.recent: deque[Captured] = deque(maxlen=RECENT)
+        self.recent: deque[CapturedFrame] = deque(maxlen=RECENT)
         self.count = 0
         self._timeline = timeline
 
@@ -54,12 +54,12 @@ class Scene:
             node: By whom.
             direction: Which way it went.
             raw: The frame.
-            more: Further fields of `Captured`.
+            more: Further fields of `CapturedFrame`.
 
         Returns:
             Whether it is captured: not after the end.
         """
-        frame = Captured(
+        frame = CapturedFrame(
             captured_at=at,
             node=node,
             protocol=self.protocol,
@@ -73,7 +73,7 @@ class Scene:
             self.recent.append(frame)
         return True
 
-    def record(self, frame: Captured) -> bool:
+    def record(self, frame: CapturedFrame) -> bool:
         """Puts a frame on the timeline, without keeping it for damage and replay."""
         if not self._timeline.add(frame):
             return False

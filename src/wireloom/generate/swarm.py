@@ -59,7 +59,7 @@ WEIGHTS: Final = (12, 2, 2, 1, 1, 2, 1, 2)
 """How often each role occurs."""
 
 
-class Planned(NamedTuple):
+class PlannedMessage(NamedTuple):
     """A message that waits for its time."""
 
     at: int
@@ -72,7 +72,7 @@ class Planned(NamedTuple):
 
 def planned(
     scene: Scene, count: int, progress: Callable[[int], None] = lambda _: None
-) -> list[Planned]:
+) -> list[PlannedMessage]:
     """All messages of the swarms in order of time, with their proofs of work.
 
     Args:
@@ -80,8 +80,8 @@ def planned(
         count: How many.
         progress: Told how many are proven.
     """
-    known: dict[str, list[Planned]] = {swarm.name: [] for swarm in SWARMS}
-    made: list[Planned] = []
+    known: dict[str, list[PlannedMessage]] = {swarm.name: [] for swarm in SWARMS}
+    made: list[PlannedMessage] = []
     step = (END_US - QUIET_MS * 1000 - START_US) // (count + 1)
     with prover(count) as search:
         for numbers in _rounds(count):
@@ -90,7 +90,7 @@ def planned(
             proven = search([draft[3] for draft in drafts], starts)
             for (at, swarm, role, _), content in zip(drafts, proven, strict=True):
                 raw = encode(content)
-                one = Planned(at, swarm, role, content, raw, msg_hash(raw))
+                one = PlannedMessage(at, swarm, role, content, raw, msg_hash(raw))
                 made.append(one)
                 known[swarm.name].append(one)
             progress(len(made))
@@ -107,7 +107,7 @@ def _rounds(count: int) -> Iterator[range]:
 
 
 def _draft(
-    scene: Scene, number: int, at: int, known: dict[str, list[Planned]]
+    scene: Scene, number: int, at: int, known: dict[str, list[PlannedMessage]]
 ) -> tuple[int, Swarm, Role, Content]:
     """A message without its proof; each role has its turn first, in both swarms."""
     rng = scene.rng
@@ -127,7 +127,7 @@ def _draft(
 
 
 def _referring(
-    scene: Scene, draft: Content, swarm: Swarm, role: Role, referred: Sequence[Planned]
+    scene: Scene, draft: Content, swarm: Swarm, role: Role, referred: Sequence[PlannedMessage]
 ) -> Content:
     epoch_ms = swarm.epoch_ms
     expiry = expires_ms(draft, epoch_ms=epoch_ms)

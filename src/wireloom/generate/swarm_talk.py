@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from wireloom.generate.scene import Conversations, Kind, Scene
-from wireloom.generate.swarm import SWARMS, Planned, Role, Swarm
+from wireloom.generate.swarm import SWARMS, PlannedMessage, Role, Swarm
 from wireloom.generate.timeline import MINUTE_US, SECOND_US
 from wireloom.generate.truth import Row
 from wireloom.protocols.uep12.codec import encode
@@ -31,7 +31,7 @@ class SpreadMessage:
         rows: What is accounted of it, by peer.
     """
 
-    def __init__(self, message: Planned, rows: dict[str, Row]) -> None:
+    def __init__(self, message: PlannedMessage, rows: dict[str, Row]) -> None:
         self.message = message
         self.rows = rows
         self.holders: list[str] = []
@@ -48,7 +48,7 @@ class SwarmConversations(Conversations):
 
     protocol = "uep12"
 
-    def __init__(self, scene: Scene, messages: Sequence[Planned]) -> None:
+    def __init__(self, scene: Scene, messages: Sequence[PlannedMessage]) -> None:
         self._messages = messages
         self._coming: deque[SpreadMessage] = deque()
         self._spreading: dict[str, list[SpreadMessage]] = {swarm.name: [] for swarm in SWARMS}
@@ -142,7 +142,7 @@ class SwarmConversations(Conversations):
         ]
         return self.rng.choice(found) if found else None
 
-    def _tell(self, message: Planned) -> SpreadMessage:
+    def _tell(self, message: PlannedMessage) -> SpreadMessage:
         """A message spreads as its role says."""
         swarm, at = message.swarm, message.at
         composer, *others = self.rng.sample(swarm.peers, len(swarm.peers))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Final
 
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 
 START_MS: Final = 1_767_225_600_000
 """Every corpus begins at 2026-01-01T00:00:00Z."""
@@ -33,13 +33,13 @@ class Timeline:
         write: Takes each frame, in order of time.
     """
 
-    def __init__(self, write: Callable[[Captured], None]) -> None:
+    def __init__(self, write: Callable[[CapturedFrame], None]) -> None:
         self._write = write
-        self._coming: list[tuple[int, int, Captured]] = []
+        self._coming: list[tuple[int, int, CapturedFrame]] = []
         self.count = 0
         """How many frames were scheduled."""
 
-    def add(self, frame: Captured) -> bool:
+    def add(self, frame: CapturedFrame) -> bool:
         """Schedules a frame; False if it would come after the end and is not captured."""
         if frame.captured_at > END_US:
             return False

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.generate.timeline import END_MS, END_US
 from wireloom.registry import NAMES
 from wireloom.wire.outcome import Fate, Outcome, Reason
@@ -92,7 +92,7 @@ class Truth:
             self.rows.append(row)
         return row
 
-    def captured(self, frame: Captured) -> None:
+    def captured(self, frame: CapturedFrame) -> None:
         """Counts a frame that goes into the log."""
         self._captured[str(frame.protocol)] += 1
         if frame.outcome is Outcome.DUPLICATE:

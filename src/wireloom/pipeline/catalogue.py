@@ -1,6 +1,6 @@
 """All tables, in the order in which a run writes them."""
 
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.run import RUNS
 from wireloom.pipeline.stages.analyse import TABLES
 from wireloom.pipeline.stages.refine import KEYS, VERDICTS
@@ -10,4 +10,4 @@ from wireloom.pipeline.tables import Table
 def all_tables() -> list[Table]:
     """Every table's declaration."""
     analysed = [table for table, _ in TABLES]
-    return [*declared.ingested(), KEYS, VERDICTS, *analysed, RUNS]
+    return [*frame_tables.ingested(), KEYS, VERDICTS, *analysed, RUNS]

@@ -23,8 +23,8 @@ BOUNDED: Final = ("slice", "captured_at")
 """Columns whose least and greatest value is kept for every file."""
 
 
-class Written(NamedTuple):
-    """A Parquet file as it lies on the disk."""
+class FileStatus(NamedTuple):
+    """What is known of a Parquet file as it lies on the disk."""
 
     size: int
     """Bytes."""
@@ -73,12 +73,12 @@ class ParquetFiles:
             write_statistics=[column for column in BOUNDED if column in schema.names],
         )
 
-    def inspect(self, name: str, path: str) -> Written:
+    def inspect(self, name: str, path: str) -> FileStatus:
         """What the disk says of a file of a table."""
         full = f"{self._base}/{name}/{path}"
         info = self._disk.get_file_info(full)
         footer = pq.read_metadata(full, filesystem=self._disk)
-        return Written(info.size, info.mtime or datetime.now(UTC), footer)
+        return FileStatus(info.size, info.mtime or datetime.now(UTC), footer)
 
     def paths(self, name: str, folder: str) -> list[str]:
         """The Parquet files in a folder of a table, relative to the table."""

@@ -28,8 +28,8 @@ SHARED_ROWS: Final = 4_000_000
 _PREFIXES: Final = pa.array([f"{number:02x}" for number in range(256)])
 
 
-class Open(NamedTuple):
-    """What is to be judged."""
+class Assignment(NamedTuple):
+    """What workers are to judge."""
 
     root: str
     """The root of the tables."""
@@ -50,13 +50,13 @@ class Open(NamedTuple):
     keys: Mapping[str, bytes]
 
 
-def judged_by_workers(spark: SparkSession, wanted: Open, schema: StructType) -> DataFrame:
+def judged_by_workers(spark: SparkSession, wanted: Assignment, schema: StructType) -> DataFrame:
     """The verdicts that are missing."""
     shares = spark.sparkContext.defaultParallelism
     return _numbers(spark, shares).mapInArrow(partial(_judge, wanted, shares), schema)
 
 
-def stored_by_workers(spark: SparkSession, wanted: Open, name: str) -> list[str]:
+def stored_by_workers(spark: SparkSession, wanted: Assignment, name: str) -> list[str]:
     """Stores the missing verdicts in files below a table; the caller commits them."""
     shares = spark.sparkContext.defaultParallelism
     files = _numbers(spark, shares).mapInArrow(partial(_store, wanted, shares, name), "path string")
@@ -68,7 +68,7 @@ def _numbers(spark: SparkSession, shares: int) -> DataFrame:
 
 
 def _judge(
-    wanted: Open, shares: int, numbers: Iterator[pa.RecordBatch]
+    wanted: Assignment, shares: int, numbers: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     judge = judge_batches(wanted.keys)
     for batch in numbers:
@@ -77,7 +77,7 @@ def _judge(
 
 
 def _store(
-    wanted: Open, shares: int, name: str, numbers: Iterator[pa.RecordBatch]
+    wanted: Assignment, shares: int, name: str, numbers: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     judged = _judge(wanted, shares, numbers)
     first = next(judged, None)
@@ -89,7 +89,7 @@ def _store(
         yield pa.RecordBatch.from_pylist([{"path": path}])
 
 
-def _rows(wanted: Open, shares: int, number: int) -> Iterator[pa.RecordBatch]:
+def _rows(wanted: Assignment, shares: int, number: int) -> Iterator[pa.RecordBatch]:
     """The first row of each open content in a share."""
     files = ParquetFiles(wanted.root)
     settled = _settled(files, wanted, shares, number)
@@ -109,7 +109,9 @@ def _rows(wanted: Open, shares: int, number: int) -> Iterator[pa.RecordBatch]:
                     yield from pa.table(whole, list(WANTED)).combine_chunks().to_batches()
 
 
-def _first(rows: pa.Table, wanted: Open, shares: int, number: int, settled: pa.Array) -> Array:
+def _first(
+    rows: pa.Table, wanted: Assignment, shares: int, number: int, settled: pa.Array
+) -> Array:
     """The first row of each content of a share that is not settled."""
     content = rows.column("content").combine_chunks()
     fresh = pc.and_(
@@ -136,7 +138,7 @@ def _in_share(contents: pa.Array, shares: int, number: int) -> Array:
     return found
 
 
-def _settled(files: ParquetFiles, wanted: Open, shares: int, number: int) -> pa.Array:
+def _settled(files: ParquetFiles, wanted: Assignment, shares: int, number: int) -> pa.Array:
     """Contents of a share that have a verdict and are not to be judged again."""
     parts = [pa.array([], pa.string())]
     for name, file in wanted.verdicts:

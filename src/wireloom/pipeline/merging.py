@@ -23,8 +23,8 @@ PIECE: Final = 20_000
 """The most rows of a file that is written."""
 
 
-class Touched(NamedTuple):
-    """Which rows are removed: those with one of these values in a column."""
+class Removal(NamedTuple):
+    """The rows that a merge removes: those with one of these values in a column."""
 
     column: str
     values: pa.Array
@@ -35,7 +35,7 @@ class Touched(NamedTuple):
 
 
 def merge(
-    store: TableStore, table: Table, touched: Touched, rows: pa.Table, *, app: str, version: int
+    store: TableStore, table: Table, touched: Removal, rows: pa.Table, *, app: str, version: int
 ) -> int:
     """Puts `rows` in the place of the touched ones, in one transaction.
 
@@ -71,7 +71,7 @@ def merge(
 
 
 def _left(
-    store: TableStore, table: Table, files: list[File], touched: Touched
+    store: TableStore, table: Table, files: list[File], touched: Removal
 ) -> Iterator[pa.Table]:
     """What is left of each file."""
     for _, rows in store.scan(table, table.arrow.names, files):

@@ -9,13 +9,13 @@ from typing import Final, NamedTuple, Self
 
 from pyspark.sql import SparkSession
 
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.progress import SILENT, Progress
 from wireloom.pipeline.stages import reprocess as reprocessing
 from wireloom.pipeline.stages.analyse import analyse, recompute, stalest
 from wireloom.pipeline.stages.follow import FOLLOWED, follow
-from wireloom.pipeline.stages.given import refined
 from wireloom.pipeline.stages.ingest import IngestedBatch, ingest
+from wireloom.pipeline.stages.inputs import refined
 from wireloom.pipeline.stages.refine import refine
 from wireloom.pipeline.stages.tidy import tidy
 from wireloom.pipeline.store import TableStore
@@ -104,7 +104,7 @@ def watch(
     try:
         with Turns(spark, store, progress) as turns:
             while not stopped() and ingestion.query.isActive:
-                is_busy = declared.last_slice(store) > refined(store)
+                is_busy = frame_tables.last_slice(store) > refined(store)
                 refine(spark, store)
                 if not follow(spark, store, on_table=progress.table):
                     recompute(

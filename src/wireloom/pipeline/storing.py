@@ -17,8 +17,8 @@ from pyspark.sql.datasource import InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit
 from pyspark.sql.types import LongType, StringType, StructType
 
-from wireloom.capture.taken import mark
-from wireloom.pipeline import declared
+from wireloom.capture.receipts import put_receipt
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.files import ParquetFiles
 from wireloom.pipeline.source import Offset, Slice, WireloomSource, WireloomStream, read_slice
 from wireloom.pipeline.store import TableStore
@@ -64,8 +64,8 @@ class Share(Slice):
 class StoringStream(WireloomStream):
     """Stores a folder as it grows."""
 
-    def __init__(self, *given: Any) -> None:
-        *known, self._root = given
+    def __init__(self, *arguments: Any) -> None:
+        *known, self._root = arguments
         super().__init__(*known)
         self._store: TableStore | None = None
         self._marked: Offset | None = None
@@ -74,14 +74,14 @@ class StoringStream(WireloomStream):
         """How far the next micro-batch goes; everything before `start` is marked as stored."""
         if start != self._marked:
             with suppress(OSError):  # captures that cannot be written are read all the same
-                mark(self._folder, self._root, start)
+                put_receipt(self._folder, self._root, start)
             self._marked = start
         return super().latestOffset(start, limit)
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         """The batches between two offsets, shared out evenly by rows."""
         self._store = self._store or TableStore(self._root)
-        place = declared.next_slice(self._store)
+        place = frame_tables.next_slice(self._store)
         return [Share(one, place) for one in self.shares(start, end)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -89,7 +89,7 @@ class StoringStream(WireloomStream):
         if not isinstance(partition, Share):
             raise TypeError(partition)
         files = ParquetFiles(self._root)
-        for table in declared.ingested():
+        for table in frame_tables.ingested():
             files.make(table.name)
         written = _write(files, read_slice(partition), partition.place)
         rows = [{"table": name, "path": path, "slice": partition.place} for name, path in written]
@@ -108,11 +108,13 @@ class _File:
     def __init__(self, files: ParquetFiles, table: Table, place: int) -> None:
         self.path = f"{uuid4().hex}.parquet"
         self.writer: pq.ParquetWriter | None = None
-        self.taken = [name for name in declared.stored(table).names if name != declared.SLICE]
+        self.taken = [
+            name for name in frame_tables.stored(table).names if name != frame_tables.SLICE
+        ]
         """The columns that rows come with."""
         self._files = files
         self._name = table.name
-        self._columns = declared.stored(table)
+        self._columns = frame_tables.stored(table)
         self._place = place
         self._waiting: list[pa.RecordBatch] = []
 
@@ -135,7 +137,7 @@ class _File:
         rows = pa.Table.from_batches(self._waiting)
         self._waiting = []
         slices = pa.repeat(pa.scalar(self._place, pa.int64()), len(rows))
-        whole = rows.append_column(pa.field(declared.SLICE, pa.int64()), slices)
+        whole = rows.append_column(pa.field(frame_tables.SLICE, pa.int64()), slices)
         self.writer.write_table(whole.select(self._columns.names), row_group_size=ROW_GROUP)
 
 
@@ -143,11 +145,11 @@ def _write(
     files: ParquetFiles, batches: Iterator[pa.RecordBatch], place: int
 ) -> list[tuple[str, str]]:
     """Writes the rows of each table to one file; gives tables and files."""
-    parts = {table.name: _File(files, table, place) for table in declared.ingested()}
+    parts = {table.name: _File(files, table, place) for table in frame_tables.ingested()}
     try:
         for batch in batches:
             for name, file in parts.items():
-                mask = pc.equal(batch.column(declared.KIND), name)
+                mask = pc.equal(batch.column(frame_tables.KIND), name)
                 if mask.true_count:
                     file.add(_chosen(batch.select(file.taken), mask))
     finally:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from deltalake import DeltaTable
 
 from wireloom.capture.reader import Damage, known_sums, read_segment
+from wireloom.capture.receipts import take_receipt
 from wireloom.capture.segment import Segment, segments
-from wireloom.capture.taken import marked
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.catalogue import all_tables
 from wireloom.pipeline.progress import TableStarted, silent
 from wireloom.pipeline.source import SkippedFile, passed_over
@@ -44,10 +44,10 @@ def status(captures: Path, store: TableStore) -> Status:
     tables = [_status(store, table.name) for table in all_tables()]
     stored = {table.name: table.rows for table in tables}
     damaged = [one for segment in found for one in read_segment(segment) if isinstance(one, Damage)]
-    taken = marked(captures, store.root) or {}
+    taken = take_receipt(captures, store.root) or {}
     return Status(
         sum(sum_.rows for segment in found for sum_ in known_sums(segment)),
-        stored[declared.frames().name] + stored[declared.quarantine().name],
+        stored[frame_tables.frames().name] + stored[frame_tables.quarantine().name],
         sum(_behind(segment, damaged, taken.get(segment.name, 0)) for segment in found),
         damaged,
         passed_over(captures, taken),

@@ -14,8 +14,8 @@ from itertools import compress
 from typing import Any, Final
 
 from wireloom.report import charts
-from wireloom.report.behind import REFUSED, Behind, Kind, kind_of
 from wireloom.report.books import DAY, HOUR, MAX_REASONS, MINUTE, OUTCOMES, STATES, TIMES, tally
+from wireloom.report.examples import REFUSED, Examples, Kind, kind_of
 from wireloom.report.markup import (
     Column,
     Markup,
@@ -36,12 +36,12 @@ MAX_ROWS: Final = 100
 Row = Mapping[str, Any]
 
 
-def page(found: Mapping[str, Any], lists: Sequence[Behind]) -> str:
+def page(found: Mapping[str, Any], lists: Sequence[Examples]) -> str:
     """The whole page.
 
     Args:
         found: What `wireloom.report.books.gather` found.
-        lists: What `wireloom.report.behind.behind` found behind these numbers.
+        lists: What `wireloom.report.examples.examples` found behind these numbers.
     """
     listed = {one.kind for one in lists}
     sections = {
@@ -221,7 +221,7 @@ def _nodes(nodes: Sequence[Row]) -> Iterator[Markup]:
     yield _more(len(nodes) - len(shown), "wireloom report --json")
 
 
-def _lists(lists: Sequence[Behind]) -> Iterator[Markup]:
+def _lists(lists: Sequence[Examples]) -> Iterator[Markup]:
     yield tag("p", "Choose a kind to see its latest. ", tag("code", "wireloom trace ID"),
               " shows the whole life of a message.")  # fmt: skip
     for one in lists:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from capture.wire import CLIENT, SERVER
 from support.cases import case
-from wireloom.capture.importers.datagrams import Datagrams, Framed
-from wireloom.capture.importers.packets import Datagram, Endpoint
+from wireloom.capture.importers.datagrams import DatagramFrame, Datagrams
+from wireloom.capture.importers.packets import Datagram, SocketAddress
 from wireloom.capture.refusal import ForeignError, UnreadableError
 from wireloom.protocols.myriadmesh import fragments as lora
 from wireloom.protocols.uep12 import packets as uep
@@ -18,10 +18,12 @@ LARGE = b"\x79" + bytes(3000)
 
 
 def datagram(data: bytes, *, dport: int = 4001, sport: int = 5000) -> Datagram:
-    return Datagram(Endpoint(CLIENT, sport), Endpoint(SERVER, dport), data)
+    return Datagram(SocketAddress(CLIENT, sport), SocketAddress(SERVER, dport), data)
 
 
-def fed(packets: list[bytes], *, dport: int = 4001, step_ms: int = 10) -> list[Framed | None]:
+def fed(
+    packets: list[bytes], *, dport: int = 4001, step_ms: int = 10
+) -> list[DatagramFrame | None]:
     datagrams = Datagrams()
     return [
         datagrams.feed(datagram(raw, dport=dport), now_ms=number * step_ms)
@@ -32,12 +34,12 @@ def fed(packets: list[bytes], *, dport: int = 4001, step_ms: int = 10) -> list[F
 @pytest.mark.parametrize(("sport", "dport"), [(4001, 9999), (9999, 4001)])
 def test_what_comes_by_the_port_of_myriadmesh_is_that(sport: int, dport: int) -> None:
     one = datagram(MESH, sport=sport, dport=dport)
-    assert Datagrams().feed(one, now_ms=0) == Framed("myriadmesh", MESH)
+    assert Datagrams().feed(one, now_ms=0) == DatagramFrame("myriadmesh", MESH)
 
 
 @pytest.mark.parametrize("raw", [b"", b"MYMX", b"\0\1\5\3rest", bytes(500)])
 def test_damage_on_that_port_is_kept_as_it_is(raw: bytes) -> None:
-    assert fed([raw]) == [Framed("myriadmesh", raw)]
+    assert fed([raw]) == [DatagramFrame("myriadmesh", raw)]
 
 
 def test_lora_fragments_become_a_frame() -> None:
@@ -45,7 +47,7 @@ def test_lora_fragments_become_a_frame() -> None:
     assert len(packets) > 2
     *before, last = fed(packets[::-1])
     assert before == [None] * (len(packets) - 1)
-    assert last == Framed("myriadmesh", MESH)
+    assert last == DatagramFrame("myriadmesh", MESH)
 
 
 def test_fragments_that_never_become_a_frame_are_counted() -> None:
@@ -59,13 +61,13 @@ def test_fragments_that_never_become_a_frame_are_counted() -> None:
 
 
 def test_uep12_is_taken_on_any_port() -> None:
-    assert fed([SWARM], dport=1) == [Framed("uep12", SWARM)]
-    assert fed([b"\x79"], dport=1) == [Framed("uep12", b"\x79")]
+    assert fed([SWARM], dport=1) == [DatagramFrame("uep12", SWARM)]
+    assert fed([b"\x79"], dport=1) == [DatagramFrame("uep12", b"\x79")]
 
 
 @given(h=st.sampled_from([*range(32), *range(224, 256)]), d=st.integers(0, 255))
 def test_a_masked_message_is_unmasked(h: int, d: int) -> None:
-    assert fed([uep.mask(SWARM, h=h, d=d)], dport=1) == [Framed("uep12", SWARM)]
+    assert fed([uep.mask(SWARM, h=h, d=d)], dport=1) == [DatagramFrame("uep12", SWARM)]
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -73,7 +75,7 @@ def test_uep7_fragments_become_a_message(masked: bool) -> None:
     packets = uep.split(LARGE)
     if masked:
         packets = [uep.mask(packet, h=5, d=6) for packet in packets]
-    assert fed(packets, dport=1) == [None, None, Framed("uep12", LARGE)]
+    assert fed(packets, dport=1) == [None, None, DatagramFrame("uep12", LARGE)]
 
 
 @pytest.mark.parametrize("raw", [b"", b"\x01", b"DNS query", bytes(50), b"\x05\x06" + bytes(50)])

@@ -17,13 +17,13 @@ from capture.wire import (
     udp_ip,
     udp_ip6,
 )
-from wireloom.capture.importers.packets import Datagram, Endpoint, TcpSegment, dissect
+from wireloom.capture.importers.packets import Datagram, SocketAddress, TcpSegment, dissect
 from wireloom.capture.refusal import UnreadableError
 
 PLAIN = udp_ip(b"hello")
 PLAIN6 = udp_ip6(b"hello")
-EXPECTED = Datagram(Endpoint(CLIENT, 5000), Endpoint(SERVER, 4001), b"hello")
-EXPECTED6 = Datagram(Endpoint(CLIENT6, 5000), Endpoint(SERVER6, 4001), b"hello")
+EXPECTED = Datagram(SocketAddress(CLIENT, 5000), SocketAddress(SERVER, 4001), b"hello")
+EXPECTED6 = Datagram(SocketAddress(CLIENT6, 5000), SocketAddress(SERVER6, 4001), b"hello")
 IP6_TYPE = ethernet.ETH_TYPE_IP6
 
 
@@ -54,7 +54,7 @@ def test_a_datagram_on_every_link(link_type: int, packet: bytes, expected: Datag
 
 
 def test_a_tcp_segment() -> None:
-    client, server = Endpoint(CLIENT, 50_000), Endpoint(SERVER, 8090)
+    client, server = SocketAddress(CLIENT, 50_000), SocketAddress(SERVER, 8090)
     assert dissect(1, tcp_ip(True, 7, b"GET ")) == TcpSegment(
         client, server, 7, is_first=False, from_server=False, data=b"GET "
     )
@@ -123,8 +123,8 @@ def test_a_datagram_without_length_is_all_there_is() -> None:
 
 
 def test_endpoints_are_written_as_people_do() -> None:
-    assert str(Endpoint(CLIENT, 4001)) == "192.0.2.1:4001"
-    assert str(Endpoint(CLIENT6, 4001)) == "[2001:db8::1]:4001"
+    assert str(SocketAddress(CLIENT, 4001)) == "192.0.2.1:4001"
+    assert str(SocketAddress(CLIENT6, 4001)) == "[2001:db8::1]:4001"
 
 
 def test_no_damage_to_a_packet_raises_anything_else() -> None:

@@ -19,11 +19,11 @@ from capture.wire import (
     udp_ip6,
 )
 from support.cases import case
+from wireloom.capture.frame import CapturedFrame, rows, to_batch
 from wireloom.capture.importers import traffic
 from wireloom.capture.importers.savefiles import Packet, take_pcap, take_pcapng
 from wireloom.capture.importers.traffic import Traffic
 from wireloom.capture.jsonl import put_line
-from wireloom.capture.record import Captured, rows, to_batch
 from wireloom.capture.refusal import Refusal
 from wireloom.protocols.myriadmesh import fragments as lora
 from wireloom.protocols.signalhub.codec import encode_msgpack
@@ -36,12 +36,12 @@ HUB = [raw for raw in case("signalhub").frames if raw.startswith(b"{")]
 PACKED = encode_msgpack(next(iter(case("signalhub").samples.values())))
 
 
-def taken(packets: list[bytes]) -> list[Captured | Refusal]:
+def taken(packets: list[bytes]) -> list[CapturedFrame | Refusal]:
     return list(Traffic("probe").take(take_pcap(BytesIO(pcap_of(packets)))))
 
 
 def frames(packets: list[bytes]) -> list[tuple[str | None, bytes]]:
-    return [(one.protocol, one.raw) for one in taken(packets) if isinstance(one, Captured)]
+    return [(one.protocol, one.raw) for one in taken(packets) if isinstance(one, CapturedFrame)]
 
 
 def reasons(packets: list[bytes]) -> list[str]:
@@ -57,7 +57,7 @@ def talked(path: str = "/hub", *, compressed: bool = False) -> Talk:
 
 def test_a_datagram_in_full() -> None:
     assert taken([on_ethernet(udp_ip(MESH))]) == [
-        Captured(
+        CapturedFrame(
             captured_at=1_000_000_000,
             node="probe",
             protocol="myriadmesh",
@@ -78,18 +78,20 @@ def test_datagrams_of_both_protocols_by_both_kinds_of_file() -> None:
         (pcapng_of(packets, linktype=101), take_pcapng),
     ):
         found = list(Traffic("probe").take(take(BytesIO(raw))))
-        assert [(one.protocol, one.raw) for one in found if isinstance(one, Captured)] == expected
+        assert [
+            (one.protocol, one.raw) for one in found if isinstance(one, CapturedFrame)
+        ] == expected
         assert len(found) == 3
 
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_a_hub_connection_gives_its_messages_in_order(compressed: bool) -> None:
     found = taken(talked(compressed=compressed).packets())
-    assert [one.raw for one in found if isinstance(one, Captured)] == HUB[:6]
-    assert {(one.protocol, one.link) for one in found if isinstance(one, Captured)} == {
+    assert [one.raw for one in found if isinstance(one, CapturedFrame)] == HUB[:6]
+    assert {(one.protocol, one.link) for one in found if isinstance(one, CapturedFrame)} == {
         ("signalhub", "tcp")
     }
-    assert [one.peer for one in found if isinstance(one, Captured)] == [
+    assert [one.peer for one in found if isinstance(one, CapturedFrame)] == [
         "192.0.2.1:50000",
         "192.0.2.2:8090",
     ] * 3
@@ -100,7 +102,7 @@ def test_messages_bear_the_time_of_the_packet_that_completed_them() -> None:
     talk.say(True, HUB[0].decode())
     packets = talk.packets()
     (found,) = taken(packets)
-    assert isinstance(found, Captured)
+    assert isinstance(found, CapturedFrame)
     assert found.captured_at == (999 + len(packets)) * 1_000_000
 
 
@@ -135,7 +137,7 @@ def test_path_and_bytes_tell_what_a_message_is(
         assert isinstance(refused, Refusal)
         assert refused.is_foreign
     else:
-        assert [one.protocol for one in found if isinstance(one, Captured)] == [protocol]
+        assert [one.protocol for one in found if isinstance(one, CapturedFrame)] == [protocol]
 
 
 def test_segments_out_of_order_repeated_and_overlapping_change_nothing() -> None:
@@ -243,5 +245,5 @@ def test_an_exported_packet_with_a_damaged_comment_is_refused() -> None:
 def test_another_tools_comment_is_passed_over() -> None:
     packet = Packet(1, 5, 101, udp_ip(MESH), b"interesting!")
     (found,) = Traffic("probe").take([packet])
-    assert isinstance(found, Captured)
+    assert isinstance(found, CapturedFrame)
     assert found.node == "probe"

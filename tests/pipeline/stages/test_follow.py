@@ -9,10 +9,10 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from support.letters import ack, connect, send, uuid
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.capture.writer import CaptureWriter
 from wireloom.lake import Lake
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.stages.analyse import recompute
 from wireloom.pipeline.stages.follow import FOLLOWED, follow, needed
 from wireloom.pipeline.stages.ingest import ingest
@@ -32,7 +32,7 @@ class Bench:
         self.folder = folder
         self.store = TableStore(folder / "tables")
 
-    def ingest(self, frames: list[Captured]) -> None:
+    def ingest(self, frames: list[CapturedFrame]) -> None:
         """Brings frames as far as `frames`."""
         with CaptureWriter(self.folder / "captures", frames[0].node) as writer:
             for frame in frames:
@@ -40,7 +40,7 @@ class Bench:
         captures = self.folder / "captures"
         ingest(self.spark, captures, self.store, on_batch=lambda _: None).await_end()
 
-    def take(self, frames: list[Captured]) -> bool:
+    def take(self, frames: list[CapturedFrame]) -> bool:
         """Brings frames as far as `refine`, and says whether the tables could follow."""
         self.ingest(frames)
         refine(self.spark, self.store)
@@ -86,7 +86,7 @@ def test_a_message_is_lost_when_its_deadline_passes_whoever_is_seen_then(bench: 
 
 def test_a_node_that_plays_a_new_part_needs_a_whole_look(bench: Bench) -> None:
     elsewhere = [
-        Captured(
+        CapturedFrame(
             captured_at=frame.captured_at,
             node="hub-2",
             protocol=frame.protocol,
@@ -142,7 +142,7 @@ def pruned(schema: pa.Schema, paths: Sequence[str]) -> pa.Schema:
 
 def resolves(spark: SparkSession, paths: Sequence[str]) -> bool:
     """Whether the transforms can be analysed with these columns alone."""
-    columns = pruned(declared.frames().arrow, paths)
+    columns = pruned(frame_tables.frames().arrow, paths)
     seen = spark.createDataFrame(columns.append(pa.field("auth", pa.string())).empty_table())
     try:
         fates(seen, nodes(seen), 0)

@@ -8,12 +8,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from wireloom.capture import writer
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
+from wireloom.capture.receipts import Receipts
 from wireloom.capture.retention import Bounds, prune
 from wireloom.capture.segment import segments
-from wireloom.capture.taken import Taken
 from wireloom.capture.writer import CaptureWriter
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.stages.ingest import IngestedBatch, ingest
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.upkeep import status
@@ -24,7 +24,7 @@ def write(folder: Path, raws: list[bytes]) -> None:
     with CaptureWriter(folder, "n") as writer:
         for raw in raws:
             writer.append(
-                Captured(
+                CapturedFrame(
                     captured_at=1_700_000_000_000_000,
                     node="n",
                     protocol="uep12",
@@ -53,9 +53,9 @@ def test_good_and_refused_frames_go_to_their_tables_once(
     write(tmp_path / "captures", [bytes.fromhex("792000")])
     assert [one[1:] for one in bring(spark, tmp_path)] == [(1, 0)]
     store = TableStore(tmp_path / "tables")
-    frames = store.read(spark, declared.frames()).orderBy("sighting").collect()
+    frames = store.read(spark, frame_tables.frames()).orderBy("sighting").collect()
     assert [row.sighting for row in frames] == ["n#0", "n#2"]
-    (refused,) = store.read(spark, declared.quarantine()).collect()
+    (refused,) = store.read(spark, frame_tables.quarantine()).collect()
     assert (refused.sighting, refused.reason, bytes(refused.raw)) == (
         "n#1",
         "malformed",
@@ -67,9 +67,9 @@ def test_what_is_stored_is_told_to_be_taken(spark: SparkSession, tmp_path: Path)
     captures = tmp_path / "captures"
     write(captures, [bytes.fromhex("792000")] * 3)
     (segment,) = segments(captures)
-    assert segment not in Taken(captures)
+    assert not Receipts(captures).cover(segment)
     bring(spark, tmp_path)
-    assert segment in Taken(captures)
+    assert Receipts(captures).cover(segment)
     assert len(prune(captures, Bounds(max_bytes=0), now=0.0).deleted) == 1
     write(captures, [bytes.fromhex("792000")] * 2)
     store = TableStore(tmp_path / "tables")
@@ -88,7 +88,7 @@ def test_a_batch_that_was_committed_is_not_stored_again(
     for name in ("0", ".0.crc"):  # as if it had been killed just before
         (commits / name).unlink()
     assert bring(spark, tmp_path) == [IngestedBatch(0, 0, 0)]
-    assert TableStore(tmp_path / "tables").read(spark, declared.frames()).count() == 1
+    assert TableStore(tmp_path / "tables").read(spark, frame_tables.frames()).count() == 1
 
 
 @pytest.mark.parametrize("gone", ["segments", "folder"])
@@ -106,5 +106,5 @@ def test_frames_of_a_node_whose_captures_were_deleted_are_taken(
         segment.sums_path.unlink()
     write(captures, [bytes.fromhex("792000")] * 50)
     assert [one.frames for one in bring(spark, tmp_path)] == [50]
-    frames = TableStore(tmp_path / "tables").read(spark, declared.frames())
+    frames = TableStore(tmp_path / "tables").read(spark, frame_tables.frames())
     assert frames.select("sighting").distinct().count() == 100

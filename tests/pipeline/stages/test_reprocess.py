@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from support.corpus import fates, same_tables, truth
-from wireloom.pipeline import declared, run
+from wireloom.pipeline import frame_tables, run
 from wireloom.pipeline.log import DeltaLog
 from wireloom.pipeline.stages import reprocess as stage
 from wireloom.pipeline.store import TableStore
@@ -20,8 +20,8 @@ def outdated(spark: SparkSession, tables: Path, tmp_path: Path) -> TableStore:
     """Tables as an older version would have left them: it refused every hub message."""
     shutil.copytree(tables, tmp_path / "tables")
     store = TableStore(tmp_path / "tables")
-    frames = store.read(spark, declared.frames()).withColumn("decoder", f.lit("0.0.1"))
-    refused = store.read(spark, declared.quarantine()).withColumn("decoder", f.lit("0.0.1"))
+    frames = store.read(spark, frame_tables.frames()).withColumn("decoder", f.lit("0.0.1"))
+    refused = store.read(spark, frame_tables.quarantine()).withColumn("decoder", f.lit("0.0.1"))
     hub = f.col("protocol") == "signalhub"
     wrongly = frames.where(hub).withColumns(
         {
@@ -30,10 +30,10 @@ def outdated(spark: SparkSession, tables: Path, tmp_path: Path) -> TableStore:
             "offset": f.lit(None).cast("bigint"),
         }
     )
-    names = [column.name for column in declared.quarantine().columns]
+    names = [column.name for column in frame_tables.quarantine().columns]
     more = refused.union(wrongly.select(names)).localCheckpoint()
-    store.replace(declared.frames(), frames.where(~hub).localCheckpoint(), app="old", version=0)
-    store.replace(declared.quarantine(), more, app="old", version=0)
+    store.replace(frame_tables.frames(), frames.where(~hub).localCheckpoint(), app="old", version=0)
+    store.replace(frame_tables.quarantine(), more, app="old", version=0)
     nothing = spark.createDataFrame([], FATES.schema)
     store.replace(FATES, nothing, app="old", version=0)
     return store
@@ -57,7 +57,7 @@ def test_what_a_crash_left_between_two_tables_is_finished_first(
     commit = DeltaLog.commit
 
     def crash(self: DeltaLog, table: object, *args: object, **more: object) -> int:
-        if table == declared.quarantine():
+        if table == frame_tables.quarantine():
             raise KeyboardInterrupt
         return commit(self, table, *args, **more)  # type: ignore[arg-type]
 
@@ -67,7 +67,7 @@ def test_what_a_crash_left_between_two_tables_is_finished_first(
             stage.reprocess(spark, outdated, on_slice=lambda *_: None)
     assert outdated.log.done("frames", stage.APP) > outdated.log.done("quarantine", stage.APP)
     stage.reprocess(spark, outdated, on_slice=lambda *_: None)
-    for table in declared.ingested():
+    for table in frame_tables.ingested():
         same_rows = (
             outdated.read(spark, table)
             .select("sighting", "decoder")

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from support.letters import send
 from wireloom.capture.writer import CaptureWriter
 from wireloom.lake import Lake
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.stages import tidy as tidying
 from wireloom.pipeline.stages.ingest import ingest
 from wireloom.pipeline.stages.tidy import tidy
@@ -30,8 +30,8 @@ def test_many_files_are_put_together(
     assert counts == [1, 2, 1]
     (file,) = store.log.files("frames")
     assert (file.rows, file.first, file.last) == (3, 0, 2)
-    assert declared.last_slice(store) == 2
-    assert declared.horizon_ms(store, upto=1) == declared.horizon_ms(store, upto=2)
+    assert frame_tables.last_slice(store) == 2
+    assert frame_tables.horizon_ms(store, upto=1) == frame_tables.horizon_ms(store, upto=2)
     rows = Lake(tmp_path / "tables").rows("SELECT message_id FROM frames")
     assert len({row["message_id"] for row in rows}) == 3
 

@@ -1,6 +1,5 @@
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as f
 
 from wireloom.pipeline.transforms.airtime import airtime_us
 
@@ -11,7 +10,7 @@ KNOWN_US = {10: 41_216, 51: 102_656, 222: 348_416}
 @pytest.fixture(scope="module")
 def times(spark: SparkSession) -> dict[int, int]:
     sizes = spark.createDataFrame([(size,) for size in (0, *KNOWN_US, 223, 436, 437)], "n bigint")
-    return {row.n: row.t for row in sizes.select("n", airtime_us(f.col("n")).alias("t")).collect()}
+    return {row.n: row.t for row in sizes.selectExpr("n", f"{airtime_us('n')} as t").collect()}
 
 
 @pytest.mark.parametrize("size", KNOWN_US)

@@ -9,7 +9,7 @@ from support.hub_talk import uuid
 from support.nodes import NOW_MS, captured
 from support.spark import seen
 from support.tables import rows
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.pipeline.transforms.broker_expired import TABLE, broker_expired
 from wireloom.protocols.cthun.codec import encode
 from wireloom.protocols.cthun.constants import MessageType
@@ -20,7 +20,7 @@ from wireloom.wire.outcome import Outcome
 AWAY = "cth://agent-2.example.com/agent"
 
 
-def message(number: int, at: int, direction: str = "in", **more: Any) -> Captured:
+def message(number: int, at: int, direction: str = "in", **more: Any) -> CapturedFrame:
     envelope = replace(
         GREETING,
         id=uuid(number),
@@ -31,7 +31,7 @@ def message(number: int, at: int, direction: str = "in", **more: Any) -> Capture
     return captured("cthun", raw, at, "broker-1", direction, **{"peer": CONTROLLER, **more})
 
 
-def expiry(number: int, about: int, at: int, direction: str = "out", **more: Any) -> Captured:
+def expiry(number: int, about: int, at: int, direction: str = "out", **more: Any) -> CapturedFrame:
     said = from_broker(MessageType.TTL_EXPIRED)
     envelope = replace(said, id=uuid(number), in_reply_to=uuid(about))
     raw = encode(Packet(envelope=envelope, data=TtlExpired(id=uuid(about))))

@@ -9,7 +9,7 @@ from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, ID
 from support.nodes import captured
 from support.spark import seen
 from support.tables import rows
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.pipeline.transforms.broker_hops import TABLE, broker_hops
 from wireloom.protocols.cthun.codec import encode
 from wireloom.protocols.cthun.messages import DebugChunk, Hop, Packet
@@ -24,7 +24,7 @@ NOTES = (
 )
 
 
-def noted(count: int, at: int, direction: str, peer: str) -> Captured:
+def noted(count: int, at: int, direction: str, peer: str) -> CapturedFrame:
     hops = [Hop(server=SERVER, stage=stage or UNSET, time=time) for stage, time in NOTES[:count]]
     chunks = tuple(DebugChunk(hops=(hop,)) for hop in hops)
     raw = encode(Packet(envelope=GREETING, data=b"hi", debug_chunks=chunks))

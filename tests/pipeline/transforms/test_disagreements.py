@@ -8,7 +8,7 @@ from support.nodes import ANN, BOB, KEYS, TEXT, captured, forged, frame
 from support.spark import seen
 from support.tables import rows
 from wireloom.lake import Lake
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.transforms.disagreements import TABLE, disagreements
 from wireloom.wire.outcome import Outcome
 
@@ -20,7 +20,7 @@ def test_forged_frames_that_a_node_took_are_there(spark: SparkSession) -> None:
         captured("myriadmesh", forged(true), 1, BOB, outcome=Outcome.DELIVERED),
         captured("myriadmesh", forged(true), 2, BOB, outcome=Outcome.REJECTED),
     ]
-    refused = spark.createDataFrame([], declared.quarantine().schema)
+    refused = spark.createDataFrame([], frame_tables.quarantine().schema)
     found = rows(TABLE, disagreements(seen(spark, frames, KEYS), refused))
     assert [(row["sighting"], row["pipeline_says"], row["pipeline_reason"]) for row in found] == [
         ("bob#1", "rejected", "bad_signature")

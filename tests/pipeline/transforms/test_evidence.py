@@ -7,11 +7,11 @@ from types import ModuleType
 import pytest
 
 from wireloom.pipeline.transforms import evidence
-from wireloom.pipeline.transforms.evidence.rows import EXPIRES, ONE, Owed, Rules, Term
+from wireloom.pipeline.transforms.evidence.rows import EXPIRES, ONE, Accountable, Rules, Term
 from wireloom.registry import NAMES, WireProtocol
 
 TINY = Rules(
-    owed=Owed(
+    accountable=Accountable(
         when="tiny.word = 'cthun.no' and payload_size > 0",
         words="words",
         destinations=Term(ONE, "one"),

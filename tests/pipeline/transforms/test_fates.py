@@ -11,14 +11,14 @@ from support.letters import BOB, START_MS, ack, connect, error, send, uuid
 from support.nodes import ANN, CID, DAN, bundle, bundle_id, captured, carried, mesh_id
 from support.spark import seen
 from support.tables import rows
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.pipeline.transforms.fates import TABLE, fates
 from wireloom.pipeline.transforms.nodes import nodes
 from wireloom.protocols.dtn.constants import Destination
 from wireloom.protocols.myriadmesh.messages import Heartbeat
 from wireloom.wire.outcome import Outcome
 
-FRAMES: list[Captured] = [
+FRAMES: list[CapturedFrame] = [
     connect(),
     send(10),
     ack(11, 10, at=40),
@@ -70,7 +70,7 @@ def test_states(found: dict[str, dict[str, Any]], number: int, state: str, reaso
 
 def witnessed(
     number: int, node: people.Node | str, outcome: Outcome, to: people.Node | None = people.BOB
-) -> list[Captured]:
+) -> list[CapturedFrame]:
     """A message from Ann, and what a node that received it says."""
     raw = people.frame(number, ANN, to, people.TEXT)
     return [

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from support.spark import seen
 from support.tables import rows
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.pipeline.transforms.ledger import TABLE, hashes, ledger
 from wireloom.protocols.myriadmesh.codec import encode
 from wireloom.protocols.myriadmesh.constants import BROADCAST_ID, Flags
@@ -53,8 +53,8 @@ def signed(payload: LedgerBlock, key: SigningKey = ANN, number: int = 1) -> byte
     return encode(sign(frame(payload, key, number), key))
 
 
-def sighting(raw: bytes, *, at: int = 0, node: str = "n1") -> Captured:
-    return Captured(
+def sighting(raw: bytes, *, at: int = 0, node: str = "n1") -> CapturedFrame:
+    return CapturedFrame(
         captured_at=(NOW_MS + at) * 1000,
         node=node,
         protocol="myriadmesh",

@@ -22,7 +22,7 @@ from support.nodes import (
 )
 from support.spark import seen
 from support.tables import rows
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.pipeline.transforms.nodes import nodes
 from wireloom.pipeline.transforms.routes import TABLE, routes
 from wireloom.protocols.dtn.constants import Destination
@@ -39,7 +39,7 @@ def letter(number: int) -> Bundle:
     return bundle(ANN, b"%d" % number, (Destination.USER, DAN.uid))
 
 
-def receipt(made: Bundle, at: int, *path: Node, h3r7: int | None = H3R7) -> Captured:
+def receipt(made: Bundle, at: int, *path: Node, h3r7: int | None = H3R7) -> CapturedFrame:
     said = DeliveryAck(
         msg_id=bundle_id(made),
         to_uid=ANN.uid,
@@ -56,23 +56,23 @@ def receipt(made: Bundle, at: int, *path: Node, h3r7: int | None = H3R7) -> Capt
     return captured("dtn", raw, at, DAN, "out")
 
 
-def taken(made: Bundle, at: int, carrier: Node) -> Captured:
+def taken(made: Bundle, at: int, carrier: Node) -> CapturedFrame:
     said = HopAck(bundle_id=bundle_id(made), from_node=carrier.key.public, timestamp=NOW_MS + at)
     raw = carried(bundle(carrier, said, (Destination.NODE, ANN.key.public), at), carrier)
     return captured("dtn", raw, at, carrier, "local")
 
 
-def sent(made: Bundle, at: int, peer: Node | str) -> Captured:
+def sent(made: Bundle, at: int, peer: Node | str) -> CapturedFrame:
     return captured("dtn", carried(made, ANN), at, ANN, "out", peer=peer)
 
 
-def ack(number: int, at: int) -> Captured:
+def ack(number: int, at: int) -> CapturedFrame:
     said = Ack(original_message_id=number.to_bytes(16, "big"), ack_type=AckType.DELIVERED)
     raw = frame(100 + number, DAN, ANN, said, at=at, flags=Flags.ACK)
     return captured("myriadmesh", raw, at, DAN, "out")
 
 
-def hello(number: int, at: int, peer: Node | str) -> Captured:
+def hello(number: int, at: int, peer: Node | str) -> CapturedFrame:
     return captured("myriadmesh", frame(number, ANN, DAN, TEXT), at, ANN, "out", peer=peer)
 
 

@@ -5,7 +5,7 @@ import pytest
 from protocols.cthun.samples import GREETING, HOP, SAMPLES
 from wireloom.protocols.cthun.constants import MessageType
 from wireloom.protocols.cthun.messages import BROKER_TYPES, PARTS, TYPES, DebugChunk, Packet
-from wireloom.wire.declared import declared
+from wireloom.wire.descriptions import describe
 from wireloom.wire.message import Message
 from wireloom.wire.plain import to_plain
 
@@ -17,7 +17,7 @@ def test_every_message_type_of_the_broker_has_a_class() -> None:
 
 @pytest.mark.parametrize("cls", [*TYPES.values(), *PARTS])
 def test_every_field_says_what_it_means(cls: type[Message]) -> None:
-    assert all(field.meaning for field in declared(cls))
+    assert all(field.meaning for field in describe(cls))
 
 
 def test_the_version_is_shown_and_derived() -> None:

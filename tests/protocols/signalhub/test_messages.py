@@ -10,7 +10,7 @@ from protocols.signalhub.documents import ABSENT, frame
 from protocols.signalhub.samples import SAMPLES
 from wireloom.protocols.signalhub.codec import decode
 from wireloom.protocols.signalhub.messages import HUB_CLASSES, TYPES, Application
-from wireloom.wire.declared import declared, parts
+from wireloom.wire.descriptions import describe, parts
 from wireloom.wire.errors import MalformedError
 from wireloom.wire.message import Message
 
@@ -82,7 +82,7 @@ def test_every_object_is_closed_and_camel_case_on_the_wire(cls: type[Message]) -
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_every_field_says_what_it_means(cls: type[Message]) -> None:
-    assert all(field.meaning.endswith(".") for field in declared(cls))
+    assert all(field.meaning.endswith(".") for field in describe(cls))
 
 
 def test_a_connect_carries_no_payload() -> None:

@@ -13,7 +13,7 @@ from wireloom.wire.recognition import Assembly
 from wireloom.wire.recognition import Datagrams as ProtocolDatagrams
 
 
-class Framed(NamedTuple):
+class DatagramFrame(NamedTuple):
     """A frame and what it is."""
 
     protocol: str
@@ -35,7 +35,7 @@ class Datagrams:
                     where = self._ports.setdefault(known.datagram_port, {})
                 where[name] = known.datagrams()
 
-    def feed(self, datagram: Datagram, *, now_ms: int) -> Framed | None:
+    def feed(self, datagram: Datagram, *, now_ms: int) -> DatagramFrame | None:
         """The frame in a datagram; None if it is a fragment that others must complete.
 
         Raises:
@@ -56,9 +56,9 @@ class Datagrams:
         source = self._ports.get(datagram.source.port, {})
         return target | source | self._anywhere
 
-    def _counted(self, protocol: str, found: Assembly) -> Framed | None:
+    def _counted(self, protocol: str, found: Assembly) -> DatagramFrame | None:
         if found.frame is None:
             self.waiting_count += 1
             return None
         self.waiting_count -= found.datagram_count - 1
-        return Framed(protocol, found.frame)
+        return DatagramFrame(protocol, found.frame)

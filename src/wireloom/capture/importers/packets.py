@@ -10,7 +10,7 @@ from dpkt import ethernet, ip, ip6, loopback, pcap, sll, sll2, tcp, udp
 from wireloom.capture.refusal import UnreadableError
 
 
-class Endpoint(NamedTuple):
+class SocketAddress(NamedTuple):
     """Where a packet came from or went to."""
 
     address: bytes
@@ -24,16 +24,16 @@ class Endpoint(NamedTuple):
 class Datagram(NamedTuple):
     """The content of one UDP packet."""
 
-    source: Endpoint
-    target: Endpoint
+    source: SocketAddress
+    target: SocketAddress
     data: bytes
 
 
 class TcpSegment(NamedTuple):
     """The content of one TCP packet."""
 
-    source: Endpoint
-    target: Endpoint
+    source: SocketAddress
+    target: SocketAddress
     sequence: int
     is_first: bool
     """It opens its direction (SYN)."""
@@ -90,16 +90,16 @@ def _transported(packet: Any) -> Datagram | TcpSegment | None:
         raise UnreadableError("an IP fragment")
     if isinstance(carried, udp.UDP):
         return Datagram(
-            Endpoint(packet.src, carried.sport),
-            Endpoint(packet.dst, carried.dport),
+            SocketAddress(packet.src, carried.sport),
+            SocketAddress(packet.dst, carried.dport),
             _whole(carried, carried.ulen),
         )
     if isinstance(carried, tcp.TCP):
         _check_whole(packet)
         data = bytes(carried.data)
         return TcpSegment(
-            Endpoint(packet.src, carried.sport),
-            Endpoint(packet.dst, carried.dport),
+            SocketAddress(packet.src, carried.sport),
+            SocketAddress(packet.dst, carried.dport),
             carried.seq,
             bool(carried.flags & tcp.TH_SYN),
             carried.flags & _ANSWER == _ANSWER or data.startswith(b"HTTP/"),

@@ -8,10 +8,11 @@ in its comment what it was, and is taken at its word.
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from wireloom.capture.frame import CapturedFrame
 from wireloom.capture.importers.datagrams import Datagrams
 from wireloom.capture.importers.packets import (
     Datagram,
-    Endpoint,
+    SocketAddress,
     TcpSegment,
     dissect,
 )
@@ -21,7 +22,6 @@ from wireloom.capture.importers.websockets import Side, Tap, WsMessage
 from wireloom.capture.jsonl import take_line
 from wireloom.capture.pcapng import COMMENT_MARK
 from wireloom.capture.recognition import recognise, recognitions
-from wireloom.capture.record import Captured
 from wireloom.capture.refusal import ForeignError, Refusal, UnreadableError
 from wireloom.wire.outcome import Direction
 
@@ -29,7 +29,7 @@ MAX_CONNECTIONS: Final = 4_096
 """TCP connections followed at once; the one that was quiet for longest gives way."""
 
 
-class TcpConnection:
+class TcpConversation:
     """Both directions of one TCP connection, by who sends."""
 
     def __init__(self, first: TcpSegment) -> None:
@@ -85,9 +85,9 @@ class Traffic:
     def __init__(self, node: str) -> None:
         self._node = node
         self._datagrams = Datagrams()
-        self._connections: dict[frozenset[Endpoint], TcpConnection] = {}
+        self._connections: dict[frozenset[SocketAddress], TcpConversation] = {}
 
-    def take(self, packets: Iterable[Packet | Refusal]) -> Iterator[Captured | Refusal]:
+    def take(self, packets: Iterable[Packet | Refusal]) -> Iterator[CapturedFrame | Refusal]:
         """The frames in packets, and what is none."""
         for packet in packets:
             if isinstance(packet, Refusal):
@@ -101,7 +101,7 @@ class Traffic:
                 yield Refusal(f"packet {packet.number}", str(error), is_foreign=True)
         yield from self._left()
 
-    def _take_packet(self, packet: Packet) -> Iterator[Captured | Refusal]:
+    def _take_packet(self, packet: Packet) -> Iterator[CapturedFrame | Refusal]:
         carried = dissect(packet.link_type, packet.data)
         if carried is None:
             raise ForeignError("neither UDP nor TCP")
@@ -114,7 +114,9 @@ class Traffic:
             if framed is not None:
                 yield self._captured(packet, carried, framed.protocol, framed.raw, "udp")
 
-    def _take_segment(self, packet: Packet, segment: TcpSegment) -> Iterator[Captured | Refusal]:
+    def _take_segment(
+        self, packet: Packet, segment: TcpSegment
+    ) -> Iterator[CapturedFrame | Refusal]:
         connection = self._connection(segment)
         for message in connection.feed(segment):
             protocol = _protocol_of(message)
@@ -124,11 +126,11 @@ class Traffic:
             else:
                 yield self._captured(packet, segment, protocol, message.data, "tcp")
 
-    def _connection(self, segment: TcpSegment) -> TcpConnection:
+    def _connection(self, segment: TcpSegment) -> TcpConversation:
         key = frozenset((segment.source, segment.target))
         connection = self._connections.pop(key, None)
         if connection is None or connection.is_reopened_by(segment):
-            connection = TcpConnection(segment)
+            connection = TcpConversation(segment)
         self._connections[key] = connection
         if len(self._connections) > MAX_CONNECTIONS:
             del self._connections[next(iter(self._connections))]
@@ -136,8 +138,8 @@ class Traffic:
 
     def _captured(
         self, packet: Packet, carried: Datagram | TcpSegment, protocol: str, raw: bytes, link: str
-    ) -> Captured:
-        return Captured(
+    ) -> CapturedFrame:
+        return CapturedFrame(
             captured_at=packet.at,
             node=self._node,
             protocol=protocol,
@@ -156,7 +158,7 @@ class Traffic:
                 yield Refusal("end of file", "a TCP connection with a gap")
 
 
-def _take_commented(packet: Packet, comment: bytes, raw: bytes) -> Captured | Refusal:
+def _take_commented(packet: Packet, comment: bytes, raw: bytes) -> CapturedFrame | Refusal:
     try:
         return take_line(comment.removeprefix(COMMENT_MARK), raw=raw)
     except (ValueError, RecursionError) as error:

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from wireloom.pipeline.progress import TableStarted, silent
 from wireloom.pipeline.stages.follow import CHANGED, follow
-from wireloom.pipeline.stages.given import APP, Given, given, refined
+from wireloom.pipeline.stages.inputs import APP, Inputs, inputs, refined
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Table
 from wireloom.pipeline.transforms.broker_expired import TABLE as BROKER_EXPIRED
@@ -68,7 +68,7 @@ from wireloom.pipeline.transforms.swarm_violations import swarm_violations
 from wireloom.pipeline.transforms.traffic import TABLE as TRAFFIC
 from wireloom.pipeline.transforms.traffic import traffic
 
-TABLES: Final[tuple[tuple[Table, Callable[[Given], DataFrame]], ...]] = (
+TABLES: Final[tuple[tuple[Table, Callable[[Inputs], DataFrame]], ...]] = (
     (NODES, lambda g: nodes(g.seen)),
     (MESSAGES, lambda g: messages(g.seen)),
     (FATES, lambda g: fates(g.seen, g.table(NODES), g.horizon_ms)),
@@ -132,22 +132,22 @@ def recompute(
     behind = [table for table in tables if store.log.computed(table, APP) < upto]
     if not behind:
         return
-    given_now = given(spark, store, upto)
+    found = inputs(spark, store, upto)
     if len(behind) > 1:  # one alone reads the columns that it needs, and no others
-        given_now.seen.persist(StorageLevel.MEMORY_AND_DISK)
+        found.seen.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         for place, table in enumerate(behind, start=1):
             on_start(table.name, place, len(behind))
             rows = store.replace(
                 table,
-                dict(TABLES)[table](given_now),
+                dict(TABLES)[table](found),
                 app=APP,
                 version=upto,
                 also={CHANGED: upto} if table is NODES else None,
             )
             on_table(table.name, rows)
     finally:
-        given_now.seen.unpersist()
+        found.seen.unpersist()
 
 
 def stalest(store: TableStore) -> Table | None:

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from wireloom.pipeline import declared
-from wireloom.pipeline.merging import Touched, merge
+from wireloom.pipeline import frame_tables
+from wireloom.pipeline.merging import Removal, merge
 from wireloom.pipeline.spark import framed
-from wireloom.pipeline.stages.given import APP, refined
+from wireloom.pipeline.stages.inputs import APP, refined
 from wireloom.pipeline.stages.refine import REJUDGED, VERDICTS
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Table
@@ -105,14 +105,14 @@ def follow(spark: SparkSession, store: TableStore, *, on_table: Callable[[str, i
     """
     upto = refined(store)
     start = min(store.log.computed(table, APP) for table in FOLLOWED)
-    if start < 0 or start < _reached(store) or not declared.few(store, after=start):
+    if start < 0 or start < _reached(store) or not frame_tables.few(store, after=start):
         return False
     if start >= upto:
         return True
-    fresh = declared.gathered(store, _FRESH, after=start, upto=upto)
-    horizon_ms = declared.horizon_ms(store, upto=upto)
+    fresh = frame_tables.gathered(store, _FRESH, after=start, upto=upto)
+    horizon_ms = frame_tables.horizon_ms(store, upto=upto)
     touched = _touched(store, fresh, horizon_ms)
-    related = declared.related(store, needed(), touched, upto=upto)
+    related = frame_tables.related(store, needed(), touched, upto=upto)
     verdicts = _verdicts(store, fresh, related)
     small = _small(spark)
     known = framed(small, pa.concat_tables([NODES.arrow.empty_table(), *_all(store, NODES)]))
@@ -128,7 +128,7 @@ def follow(spark: SparkSession, store: TableStore, *, on_table: Callable[[str, i
         store.log.commit(NODES, [], {APP: upto})
         for table in (MESSAGES, FATES):
             chosen = rows[table].result().filter(pc.field("message_id").isin(touched))
-            merge(store, table, Touched("message_id", touched), chosen, app=APP, version=upto)
+            merge(store, table, Removal("message_id", touched), chosen, app=APP, version=upto)
             on_table(table.name, chosen.num_rows)
     return True
 
@@ -136,7 +136,7 @@ def follow(spark: SparkSession, store: TableStore, *, on_table: Callable[[str, i
 @cache
 def needed() -> tuple[str, ...]:
     """The columns that the three transforms look at, fields of a struct by their path."""
-    named = evidence.columns(declared.frames().arrow.names)
+    named = evidence.columns(frame_tables.frames().arrow.names)
     return (*_COMMON, *(name for name in named if name not in _COMMON))
 
 
@@ -163,7 +163,7 @@ def _settled_parts(root: str, changed: int) -> set[tuple[str | None, ...]]:  # n
 def _reached(store: TableStore) -> int:
     """The last slice that changed more than the messages it has."""
     return max(
-        declared.rewritten(store),
+        frame_tables.rewritten(store),
         store.log.done(VERDICTS.name, REJUDGED),
         store.log.done(NODES.name, CHANGED),
     )

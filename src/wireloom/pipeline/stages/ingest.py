@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.source import DEFAULT_MAX_ROWS
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.storing import StoringSource
@@ -119,16 +119,16 @@ class Ingestion(NamedTuple):
 def store_batch(store: TableStore, files: DataFrame, number: int) -> IngestedBatch:
     """Has the workers write one micro-batch, and commits it."""
     app = f"ingest {files.sparkSession.sparkContext.getLocalProperty(QUERY_ID)}"
-    tables = declared.ingested()
+    tables = frame_tables.ingested()
     done = {table.name: store.log.done(table.name, app) for table in tables}
     if min(done.values()) >= number:
         return IngestedBatch(number, 0, 0)
     written = files.collect()
-    place = written[0].slice if written else declared.next_slice(store)
+    place = written[0].slice if written else frame_tables.next_slice(store)
     counts = dict.fromkeys(done, 0)
     for table in tables:
         if done[table.name] < number:
             paths = [row.path for row in written if row.table == table.name]
-            marks = {app: number, declared.SLICE: place}
+            marks = {app: number, frame_tables.SLICE: place}
             counts[table.name] = store.log.commit(table, paths, marks)
     return IngestedBatch(number, counts["frames"], counts["quarantine"])

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from wireloom.pipeline import declared
-from wireloom.pipeline.judging import SHARED_ROWS, Open, judged_by_workers, stored_by_workers
-from wireloom.pipeline.merging import Touched, merge
+from wireloom.pipeline import frame_tables
+from wireloom.pipeline.judging import SHARED_ROWS, Assignment, judged_by_workers, stored_by_workers
+from wireloom.pipeline.merging import Removal, merge
 from wireloom.pipeline.spark import framed
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Column, Table
@@ -78,27 +78,27 @@ class Key(NamedTuple):
 
 def refine(spark: SparkSession, store: TableStore) -> None:
     """Brings `keys` and `verdicts` up to date with the frames."""
-    upto = declared.last_slice(store)
+    upto = frame_tables.last_slice(store)
     start = store.log.done(VERDICTS.name, APP)
     if start >= upto:
         return
-    if start < declared.rewritten(store):
+    if start < frame_tables.rewritten(store):
         start = -1
-    if declared.few(store, after=start):
+    if frame_tables.few(store, after=start):
         _refine_few(spark, store, start, upto)
     else:
-        if declared.count(store, after=start) <= SHARED_ROWS:
+        if frame_tables.count(store, after=start) <= SHARED_ROWS:
             found = _announced_by_few(
-                declared.gathered(store, _ANNOUNCED, after=start, upto=upto, where=_HAS_KEY)
+                frame_tables.gathered(store, _ANNOUNCED, after=start, upto=upto, where=_HAS_KEY)
             )
         else:
-            found = announced(declared.decoded(spark, store, after=start, upto=upto))
+            found = announced(frame_tables.decoded(spark, store, after=start, upto=upto))
         _judge_many(spark, store, _learn(store, found, upto), start, upto)
 
 
 def _refine_few(spark: SparkSession, store: TableStore, start: int, upto: int) -> None:
     """Judges new rows on the spot, unless a key came that older ones wait for."""
-    fresh = declared.gathered(store, _FRESH, after=start, upto=upto)
+    fresh = frame_tables.gathered(store, _FRESH, after=start, upto=upto)
     waiting = _learn(store, _announced_by_few(fresh), upto)
     if len(waiting):
         _judge_many(spark, store, waiting, start, upto)
@@ -121,7 +121,7 @@ def _refine_few(spark: SparkSession, store: TableStore, start: int, upto: int) -
         judge_batches(_public(store))(iter(rows.combine_chunks().to_batches())), schema=SCHEMA
     )
     new = pa.array(first, pa.string())
-    merge(store, VERDICTS, Touched("content", new), judged, app=APP, version=upto)
+    merge(store, VERDICTS, Removal("content", new), judged, app=APP, version=upto)
 
 
 def _judge_many(
@@ -129,26 +129,28 @@ def _judge_many(
 ) -> None:
     """Judges, by Spark, contents that have no verdict and those that wait for a key."""
     first = -1 if len(waiting) else start
-    is_shared = declared.count(store, after=first) <= SHARED_ROWS
-    files = declared.since(store, after=first) if is_shared else []
-    given = [(VERDICTS.name, file) for file in store.log.files(VERDICTS.name) if start >= 0]
-    open_ = Open(store.root, files, given, start, upto, waiting, _public(store))
+    is_shared = frame_tables.count(store, after=first) <= SHARED_ROWS
+    files = frame_tables.since(store, after=first) if is_shared else []
+    verdict_files = [(VERDICTS.name, file) for file in store.log.files(VERDICTS.name) if start >= 0]
+    assignment = Assignment(store.root, files, verdict_files, start, upto, waiting, _public(store))
     if is_shared and not len(waiting):
         store.files.make(VERDICTS.name)
-        paths = stored_by_workers(spark, open_, VERDICTS.name)
+        paths = stored_by_workers(spark, assignment, VERDICTS.name)
         mode, also = ("append", {}) if start >= 0 else ("overwrite", {REJUDGED: upto})
         store.log.commit(VERDICTS, paths, {APP: upto, **also}, mode=mode)
         return
     again = f.broadcast(framed(spark, pa.table({"content": waiting})))
     settled = _settled(spark, store, again if len(waiting) else None, start)
     if is_shared:
-        judged = judged_by_workers(spark, open_, VERDICTS.schema)
+        judged = judged_by_workers(spark, assignment, VERDICTS.schema)
     else:
-        frames = declared.decoded(spark, store, after=start, upto=upto)
+        frames = frame_tables.decoded(spark, store, after=start, upto=upto)
         if len(waiting):
-            waited = declared.decoded(spark, store, upto=upto).join(again, "content", "left_semi")
+            waited = frame_tables.decoded(spark, store, upto=upto).join(
+                again, "content", "left_semi"
+            )
             frames = frames.union(waited.select(frames.columns))
-        judged = verdicts(frames, settled, open_.keys)
+        judged = verdicts(frames, settled, assignment.keys)
     if start < 0 or len(waiting):
         store.replace(VERDICTS, settled.union(judged), app=APP, version=upto, also={REJUDGED: upto})
     else:
@@ -229,7 +231,7 @@ def _learn(store: TableStore, found: dict[Owner, Key], upto: int) -> pa.Array:
         [dict(zip(KEYS.arrow.names, row, strict=True)) for row in columns], schema=KEYS.arrow
     )
     names = pa.array([owner.name for owner in earlier], pa.string())
-    merge(store, KEYS, Touched("owner", names), rows, app=APP, version=upto)
+    merge(store, KEYS, Removal("owner", names), rows, app=APP, version=upto)
     return _waiting(store, pa.array([owner.name for owner in came], pa.string()))
 
 
@@ -268,7 +270,7 @@ def verdicts(frames: DataFrame, settled: DataFrame, known: Mapping[str, bytes]) 
             f.min_by("source", "sighting").alias("signer"), f.min_by("raw", "sighting").alias("raw")
         )
     )
-    open_ = distinct.join(
+    assignment = distinct.join(
         settled.select("protocol", "content"), ["protocol", "content"], "left_anti"
     )
-    return open_.select(*WANTED).mapInArrow(judge_batches(known), VERDICTS.schema)
+    return assignment.select(*WANTED).mapInArrow(judge_batches(known), VERDICTS.schema)

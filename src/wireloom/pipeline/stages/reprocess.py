@@ -18,8 +18,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import LongType
 
 from wireloom import __version__
-from wireloom.capture.record import SCHEMA as CAPTURED
-from wireloom.pipeline import declared
+from wireloom.capture.frame import SCHEMA as CAPTURED
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.decoding import decode_batch, schema
 from wireloom.pipeline.files import MAX_FILE_RECORDS
 from wireloom.pipeline.log import File
@@ -61,23 +61,23 @@ def reprocess(
     Returns:
         How many frames decode and how many do not, of those that were decoded anew.
     """
-    counts = {table.name: 0 for table in declared.ingested()}
-    end = declared.last_slice(store)
+    counts = {table.name: 0 for table in frame_tables.ingested()}
+    end = frame_tables.last_slice(store)
     for slices in chain(_staged(store), _outdated(store, end)):
-        for table in declared.ingested():
+        for table in frame_tables.ingested():
             counts[table.name] += _commit(spark, store, table, slices, end)
         store.files.remove(f"_stage/{slices.folder}")
         on_slice(slices.last, end)
     _announce(store)
-    return counts[declared.frames().name], counts[declared.quarantine().name]
+    return counts[frame_tables.frames().name], counts[frame_tables.quarantine().name]
 
 
 def _announce(store: TableStore) -> None:
     """Adds an empty slice, so that all other tables are behind and are computed again."""
-    place = declared.rewritten(store)
-    for table in declared.ingested():
-        if store.log.done(table.name, declared.SLICE) < place:
-            store.log.commit(table, [], {declared.SLICE: place})
+    place = frame_tables.rewritten(store)
+    for table in frame_tables.ingested():
+        if store.log.done(table.name, frame_tables.SLICE) < place:
+            store.log.commit(table, [], {frame_tables.SLICE: place})
 
 
 def _staged(store: TableStore) -> list[Slices]:
@@ -92,7 +92,7 @@ def _staged(store: TableStore) -> list[Slices]:
 
 def _outdated(store: TableStore, end: int) -> Iterator[Slices]:
     """Runs of slices that no file straddles and another version decoded."""
-    files = [file for table in declared.ingested() for file in store.log.files(table.name)]
+    files = [file for table in frame_tables.ingested() for file in store.log.files(table.name)]
     first = 0
     for last in range(end + 1):
         if any(file.first <= last < file.last for file in files):
@@ -104,13 +104,13 @@ def _outdated(store: TableStore, end: int) -> Iterator[Slices]:
 
 
 def _done(store: TableStore, last: int) -> bool:
-    return min(store.log.done(table.name, APP) for table in declared.ingested()) >= last
+    return min(store.log.done(table.name, APP) for table in frame_tables.ingested()) >= last
 
 
 def _decoders(store: TableStore, slices: Slices) -> set[str]:
     return {
         version.as_py()
-        for table in declared.ingested()
+        for table in frame_tables.ingested()
         for _, rows in store.scan(table, ["decoder"], _within(store, table, slices))
         for version in pc.unique(rows.column("decoder"))
     }
@@ -129,13 +129,13 @@ def _commit(spark: SparkSession, store: TableStore, table: Table, slices: Slices
     if not store.files.complete(stage):
         _decoded(spark, store, slices).write.mode("overwrite").option(
             "maxRecordsPerFile", MAX_FILE_RECORDS
-        ).partitionBy(declared.KIND).parquet(store.files.uri(stage))
+        ).partitionBy(frame_tables.KIND).parquet(store.files.uri(stage))
     outdated = _within(store, table, slices)
-    store.files.move(f"{stage}/{declared.KIND}={table.name}", table.name, slices.folder)
+    store.files.move(f"{stage}/{frame_tables.KIND}={table.name}", table.name, slices.folder)
     return store.log.commit(
         table,
         store.files.paths(table.name, slices.folder),
-        {APP: slices.last, declared.REWRITTEN: end + 1},
+        {APP: slices.last, frame_tables.REWRITTEN: end + 1},
         removed=outdated,
     )
 
@@ -145,21 +145,21 @@ def _decoded(spark: SparkSession, store: TableStore, slices: Slices) -> DataFram
     parts = [
         store.read(spark, table, _within(store, table, slices)).select(
             *[f.expr(_CAPTURED.get(name, name)).alias(name) for name in CAPTURED.names],
-            declared.SLICE,
+            frame_tables.SLICE,
         )
-        for table in (declared.frames(), declared.quarantine())
+        for table in (frame_tables.frames(), frame_tables.quarantine())
     ]
-    wanted = from_arrow_schema(schema()).add(declared.SLICE, LongType())
+    wanted = from_arrow_schema(schema()).add(frame_tables.SLICE, LongType())
     return parts[0].union(parts[1]).mapInArrow(_decode, wanted)
 
 
 def _decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        places = batch.column(declared.SLICE)
+        places = batch.column(frame_tables.SLICE)
         for place in pc.unique(places):
-            rows = batch.filter(pc.equal(places, place)).drop_columns([declared.SLICE])
+            rows = batch.filter(pc.equal(places, place)).drop_columns([frame_tables.SLICE])
             decoded = decode_batch(pa.RecordBatch.from_arrays(rows.columns, schema=CAPTURED))
             yield decoded.append_column(
-                pa.field(declared.SLICE, pa.int64()),
+                pa.field(frame_tables.SLICE, pa.int64()),
                 pa.repeat(pa.scalar(place.as_py(), pa.int64()), decoded.num_rows),
             )

@@ -9,7 +9,7 @@ from typing import Final
 from deltalake import WriterProperties
 from deltalake.exceptions import CommitFailedError
 
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.store import TableStore
 
 MANY_FILES: Final = 32
@@ -24,7 +24,7 @@ _WRITTEN: Final = WriterProperties(
 
 def tidy(store: TableStore) -> None:
     """Compacts the files of those tables of ingest that have many."""
-    for table in declared.ingested():
+    for table in frame_tables.ingested():
         for size in SIZES:
             if sum(file.size < size for file in store.log.files(table.name)) >= MANY_FILES:
                 _compact(store, table.name, size)

@@ -8,52 +8,56 @@ from collections.abc import Callable
 from typing import Final
 
 from wireloom.pipeline.transforms.evidence import rules
-from wireloom.pipeline.transforms.evidence.rows import Owed, quoted
+from wireloom.pipeline.transforms.evidence.rows import Accountable, quoted
 
 FAR_MS: Final = 2**62
 """A deadline that no capture passes: lifetimes from outside may be any number."""
 
-_OWED: Final = {name: one.owed for name, one in rules().items()}
+_ACCOUNTABLE: Final = {name: one.accountable for name, one in rules().items()}
 
 
-def _any(condition: Callable[[Owed], str | None]) -> str:
+def _any(condition: Callable[[Accountable], str | None]) -> str:
     """Whether a row meets what its protocol declares."""
-    found = {name: condition(one) for name, one in _OWED.items()}
+    found = {name: condition(one) for name, one in _ACCOUNTABLE.items()}
     cases = [f"(protocol = {quoted(name)} and ({sql}))" for name, sql in found.items() if sql]
     return " or ".join(cases)
 
 
-def _case(value: Callable[[Owed], str]) -> str:
+def _case(value: Callable[[Accountable], str]) -> str:
     """What its protocol declares for a row."""
-    cases = [f"when {quoted(name)} then {value(one)}" for name, one in _OWED.items()]
+    cases = [f"when {quoted(name)} then {value(one)}" for name, one in _ACCOUNTABLE.items()]
     return f"case protocol {' '.join(cases)} end"
 
 
-OWED: Final = _any(lambda one: one.when)
+HAS_FATE: Final = _any(lambda one: one.when)
 """Whether a frame is of a message that has a fate."""
 
 _REPORT: Final = _any(lambda one: one.reports.when if one.reports else None)
 """Whether a frame is a report about such a message."""
 
 _ABOUT: Final = " ".join(
-    f"when {quoted(name)} then {one.reports.about}" for name, one in _OWED.items() if one.reports
+    f"when {quoted(name)} then {one.reports.about}"
+    for name, one in _ACCOUNTABLE.items()
+    if one.reports
 )
 _APP_TYPES: Final = " ".join(
     f"when (protocol = {quoted(name)} and ({one.when})) then {one.app_type}"
-    for name, one in _OWED.items()
+    for name, one in _ACCOUNTABLE.items()
     if one.app_type
 )
 APP_TYPE: Final = f"case {_APP_TYPES} end"
 """The application's own type of what a message carries."""
 
 
-def _gathered(name: str, one: Owed) -> str:
+def _gathered(name: str, one: Accountable) -> str:
     """What is gathered of a message, in a struct that is named as its protocol."""
     facts = ", ".join(f"{sql} as {fact}" for fact, sql in one.gathered.items())
     return f"struct({facts}) as {name}"
 
 
-_GATHERED: Final = ", ".join(_gathered(name, one) for name, one in _OWED.items() if one.gathered)
+_GATHERED: Final = ", ".join(
+    _gathered(name, one) for name, one in _ACCOUNTABLE.items() if one.gathered
+)
 
 _FIRST: Final = (
     "source",
@@ -71,11 +75,11 @@ _FIRST: Final = (
 """What a message's first sighting says of it."""
 
 _COMPOSED: Final = "case direction when 'local' then 0 when 'out' then 1 else 2 end"
-_OWN: Final = f"auth <> 'invalid' and message_id is not null and ({OWED})"
+_OWN: Final = f"auth <> 'invalid' and message_id is not null and ({HAS_FATE})"
 _SWARMS: Final = "if(unnamed_swarm, array_append(swarms, cast(null as string)), swarms)"
 
 ACCOUNTABLE: Final = f"""
-with told as (
+with related as (
     select *, coalesce({_OWN}, false) as mine, {APP_TYPE} as app_type,
            if({_REPORT}, case protocol {_ABOUT} end, message_id) as about
     from {{sightings}} where ({_OWN}) or {_REPORT}),
@@ -88,7 +92,7 @@ grouped as (
            count_if(mine) as copies,
            collect_list(if(mine and direction = 'out', node, null)) as sent_by,
            {_GATHERED}
-    from told group by protocol, about),
+    from related group by protocol, about),
 owed as (
     select *, {", ".join(f"first.{name}" for name in _FIRST)},
            first.captured_at as sent_at, composed.node as composer

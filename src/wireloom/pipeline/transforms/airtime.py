@@ -12,9 +12,6 @@ A frame longer than one packet travels in fragments, each behind its header.
 
 from typing import Final
 
-from pyspark.sql import Column
-from pyspark.sql import functions as f
-
 from wireloom.protocols.myriadmesh.constants import FRAGMENT_HEADER_SIZE, LORA_MTU
 
 SPREADING_FACTOR: Final = 7
@@ -29,15 +26,18 @@ QUARTER_US: Final = 2**SPREADING_FACTOR * 1000 // BANDWIDTH_KHZ // 4
 _PIECE: Final = LORA_MTU - FRAGMENT_HEADER_SIZE
 
 
-def airtime_us(size: Column) -> Column:
-    """The estimate for a frame of `size` bytes, in whole µs: sums do not depend on an order."""
-    pieces = f.ceil(size / _PIECE)
-    last = size - (pieces - 1) * _PIECE + FRAGMENT_HEADER_SIZE
-    fragmented = (pieces - 1) * _packet_us(f.lit(LORA_MTU)) + _packet_us(last)
-    return f.when(size <= LORA_MTU, _packet_us(size)).otherwise(fragmented)
+def airtime_us(size: str) -> str:
+    """The estimate for a frame of `size` bytes, in whole µs: sums do not depend on an order.
+
+    Both are SQL.
+    """
+    pieces = f"ceil({size} / {_PIECE})"
+    last = f"({size} - ({pieces} - 1) * {_PIECE} + {FRAGMENT_HEADER_SIZE})"
+    fragmented = f"({pieces} - 1) * {_packet_us(str(LORA_MTU))} + {_packet_us(last)}"
+    return f"if({size} <= {LORA_MTU}, {_packet_us(size)}, {fragmented})"
 
 
-def _packet_us(size: Column) -> Column:
-    bits = size * 8 - 4 * SPREADING_FACTOR + 28 + 16
-    groups = f.ceil(bits / (4 * SPREADING_FACTOR))
-    return (groups * CODED_BITS * 4 + OVERHEAD_QUARTERS) * QUARTER_US
+def _packet_us(size: str) -> str:
+    bits = f"({size} * 8 - {4 * SPREADING_FACTOR} + 28 + 16)"
+    groups = f"ceil({bits} / {4 * SPREADING_FACTOR})"
+    return f"({groups} * {CODED_BITS * 4} + {OVERHEAD_QUARTERS}) * {QUARTER_US}"

@@ -58,7 +58,8 @@ _ALL: Final = """
            m.sent_at, timestamp_millis(m.first.expires_ms) as expires_at,
            filter(m.first.targets,
                   t -> not contains(t, '*') and not array_contains(m.reached, t)) as unreached,
-           greatest(0, unix_millis(e.expired_at) - unix_millis(m.sent_at)) as waited,
+           if(m.sent_at is null, null,
+              greatest(0, unix_millis(e.expired_at) - unix_millis(m.sent_at))) as waited_ms,
            unix_millis(e.expired_at) - m.first.expires_ms as late_ms
     from {e} e left join {m} m on m.message_id = e.message_id
 """
@@ -68,5 +69,4 @@ def broker_expired(sightings: DataFrame) -> DataFrame:
     """What expired, and how long it had waited."""
     spark = sightings.sparkSession
     expired = spark.sql(_EXPIRED, s=sightings)
-    found = spark.sql(_ALL, e=expired, m=spark.sql(_MESSAGES, s=sightings))
-    return found.selectExpr("*", "if(sent_at is null, null, waited) as waited_ms")
+    return spark.sql(_ALL, e=expired, m=spark.sql(_MESSAGES, s=sightings))

@@ -33,16 +33,15 @@ _COPIES: Final = """
 """Of several sightings of a copy, the one with most notes."""
 
 _HOPS: Final = """
-    select message_id, destination, place + 1 as step, copy.type, copy.source, hop.server,
-           hop.stage, try_cast(hop.time as timestamp) as at,
-           try_cast(get(copy.hops, place + 1).time as timestamp) as next
-    from {c} lateral view posexplode(copy.hops) as place, hop
+    select *, if(next is null, null, greatest(0, unix_millis(next) - unix_millis(at))) as dwell_ms
+    from (select message_id, destination, place + 1 as step, copy.type, copy.source, hop.server,
+                 hop.stage, try_cast(hop.time as timestamp) as at,
+                 try_cast(get(copy.hops, place + 1).time as timestamp) as next
+          from {c} lateral view posexplode(copy.hops) as place, hop)
 """
 
 
 def broker_hops(sightings: DataFrame) -> DataFrame:
     """The notes in order."""
     spark = sightings.sparkSession
-    hops = spark.sql(_HOPS, c=spark.sql(_COPIES, s=sightings))
-    wait = "unix_millis(next) - unix_millis(at)"
-    return hops.selectExpr("*", f"if(next is null, null, greatest(0, {wait})) as dwell_ms")
+    return spark.sql(_HOPS, c=spark.sql(_COPIES, s=sightings))

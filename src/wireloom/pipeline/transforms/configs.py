@@ -7,8 +7,7 @@ is void none is.
 
 from typing import Final
 
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as f
+from pyspark.sql import DataFrame
 
 from wireloom.pipeline.tables import Column, Table
 
@@ -34,6 +33,30 @@ TABLE: Final = Table(
 )
 
 
+_CONFIGS: Final = """
+    with issued as (
+        select issuer_key, version, flags, issued_ms, expires_ms, extra,
+               count(distinct content) as bundles, count(distinct node) as nodes,
+               min(captured_at) as first_seen, sha2(unhex(issuer_key), 256) as issuer
+        from (select dtn.payload.issuer_key, dtn.payload.version, dtn.payload.flags,
+                     dtn.payload.issued_at_ms as issued_ms,
+                     dtn.payload.expires_at_ms as expires_ms, dtn.payload.extra,
+                     content, node, captured_at
+              from {s} where protocol = 'dtn' and type = 'ConfigUpdate' and auth = 'valid')
+        group by issuer_key, version, flags, issued_ms, expires_ms, extra)
+    select *,
+           case when version < max(version) over (partition by issuer_key) then 'superseded'
+                when expires_ms <= :horizon_ms then 'expired' else 'current' end as state,
+           count(*) over (partition by issuer_key, version) > 1 as conflict,
+           max(version) over lower as previous_version,
+           coalesce(max(issued_ms) over lower, issued_ms) <= issued_ms as in_order
+    from issued
+    window lower as (partition by issuer_key order by version
+                     range between unbounded preceding and 1 preceding)
+"""
+"""Each update once; fields that this version does not know tell updates apart, too."""
+
+
 def configs(sightings: DataFrame, horizon_ms: int) -> DataFrame:
     """The updates in `sightings`.
 
@@ -41,44 +64,4 @@ def configs(sightings: DataFrame, horizon_ms: int) -> DataFrame:
         sightings: All frames, with `auth`.
         horizon_ms: The latest capture.
     """
-    issuer = Window.partitionBy("issuer_key")
-    lower = issuer.orderBy("version").rangeBetween(Window.unboundedPreceding, -1)
-    state = (
-        f.when(f.col("version") < f.max("version").over(issuer), "superseded")
-        .when(f.col("expires_ms") <= horizon_ms, "expired")
-        .otherwise("current")
-    )
-    last_issued = f.coalesce(f.max("issued_ms").over(lower), f.col("issued_ms"))
-    same = Window.partitionBy("issuer_key", "version")
-    return (
-        _issued(sightings)
-        .withColumn("state", state)
-        .withColumn("conflict", f.count(f.lit(1)).over(same) > 1)
-        .withColumn("previous_version", f.max("version").over(lower))
-        .withColumn("in_order", last_issued <= f.col("issued_ms"))
-    )
-
-
-def _issued(sightings: DataFrame) -> DataFrame:
-    """Each update once; fields that this version does not know tell updates apart, too."""
-    return (
-        sightings.where("protocol = 'dtn' and type = 'ConfigUpdate' and auth = 'valid'")
-        .selectExpr(
-            "dtn.payload.issuer_key",
-            "dtn.payload.version",
-            "dtn.payload.flags",
-            "dtn.payload.issued_at_ms as issued_ms",
-            "dtn.payload.expires_at_ms as expires_ms",
-            "dtn.payload.extra",
-            "content",
-            "node",
-            "captured_at",
-        )
-        .groupBy("issuer_key", "version", "flags", "issued_ms", "expires_ms", "extra")
-        .agg(
-            f.countDistinct("content").alias("bundles"),
-            f.countDistinct("node").alias("nodes"),
-            f.min("captured_at").alias("first_seen"),
-        )
-        .withColumn("issuer", f.sha2(f.unhex("issuer_key"), 256))
-    )
+    return sightings.sparkSession.sql(_CONFIGS, {"horizon_ms": horizon_ms}, s=sightings)

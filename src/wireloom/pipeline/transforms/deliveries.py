@@ -75,8 +75,8 @@ _COUNTED: Final = """
 """
 
 _DELIVERED: Final = """
-    select d.*, d.decided_at as delivered_at, e.dtn.payload.latency_ms as reported_ms,
-           coalesce(try_cast(e.dtn.payload.hop_count as int), d.hops) as shown_hops,
+    select d.* except (hops), d.decided_at as delivered_at, e.dtn.payload.latency_ms as reported_ms,
+           coalesce(try_cast(e.dtn.payload.hop_count as int), d.hops) as hops,
            coalesce(r.retries, 0) as retries, e.dtn.payload.transport_hint as transport,
            case when d.evidence_kind = 'witness' then 'witness'
                 when e.protocol = 'myriadmesh' then e.myriadmesh.payload.ack_type
@@ -99,5 +99,4 @@ def deliveries(sightings: DataFrame, fates: DataFrame) -> DataFrame:
     spark = sightings.sparkSession
     resent = spark.sql(_RESENT, s=sightings)
     counted = spark.sql(_COUNTED, s=sightings)
-    delivered = spark.sql(_DELIVERED, f=fates, s=sightings, r=resent, c=counted)
-    return delivered.drop("hops").withColumnRenamed("shown_hops", "hops")
+    return spark.sql(_DELIVERED, f=fates, s=sightings, r=resent, c=counted)

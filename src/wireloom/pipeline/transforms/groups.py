@@ -8,7 +8,6 @@ with one short id, is a conflict for the reader to judge.
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from wireloom.pipeline.tables import Column, Table
 
@@ -32,34 +31,28 @@ TABLE: Final = Table(
     ("short_id",),
 )
 
-_SAID: Final = ("group_id", "display_name", "description", "creator", "created_ms")
+_GROUPS: Final = """
+    with announced as (
+        select dtn.payload.short_id, dtn.payload.group_id_string as group_id,
+               dtn.payload.display_name, dtn.payload.description,
+               lower(dtn.payload.creator_uid_hex) as creator,
+               dtn.payload.created_at as created_ms, captured_at
+        from {s} where protocol = 'dtn' and type = 'GroupAnnounceMsg' and auth = 'valid'),
+    grouped as (
+        select short_id,
+               max(struct(created_ms, creator, group_id, display_name, description)) as latest,
+               size(collect_set(struct(group_id, display_name, description, creator, created_ms)))
+                   as announcements,
+               array_sort(collect_set(creator)) as creators,
+               count(distinct group_id) as group_ids,
+               min(captured_at) as first_seen, max(captured_at) as last_seen
+        from announced group by short_id)
+    select *, latest.*, sha2(latest.group_id, 256) as topic_id,
+           size(creators) > 1 or group_ids > 1 as conflict
+    from grouped
+"""
 
 
 def groups(sightings: DataFrame) -> DataFrame:
     """The groups in `sightings`."""
-    announcements = sightings.where(
-        "protocol = 'dtn' and type = 'GroupAnnounceMsg' and auth = 'valid'"
-    ).selectExpr(
-        "dtn.payload.short_id",
-        "dtn.payload.group_id_string as group_id",
-        "dtn.payload.display_name",
-        "dtn.payload.description",
-        "lower(dtn.payload.creator_uid_hex) as creator",
-        "dtn.payload.created_at as created_ms",
-        "captured_at",
-    )
-    latest = f.max(f.struct("created_ms", "creator", "group_id", "display_name", "description"))
-    return (
-        announcements.groupBy("short_id")
-        .agg(
-            latest.alias("latest"),
-            f.size(f.collect_set(f.struct(*_SAID))).cast("bigint").alias("announcements"),
-            f.array_sort(f.collect_set("creator")).alias("creators"),
-            f.countDistinct("group_id").alias("group_ids"),
-            f.min("captured_at").alias("first_seen"),
-            f.max("captured_at").alias("last_seen"),
-        )
-        .select("*", *[f.col(f"latest.{name}").alias(name) for name in _SAID])
-        .withColumn("topic_id", f.sha2("group_id", 256))
-        .withColumn("conflict", f.expr("size(creators) > 1 or group_ids > 1"))
-    )
+    return sightings.sparkSession.sql(_GROUPS, s=sightings)

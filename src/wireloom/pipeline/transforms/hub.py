@@ -17,11 +17,12 @@ _FRAMES: Final = """
 """
 
 _MESSAGES: Final = """
-    select message_id, min(captured_at) as captured_at,
-           min_by(struct(type, source, destination, hub, size), struct(captured_at, sighting))
-               as first
-    from {f} where coalesce(outcome, '') <> 'rejected'
-    group by message_id
+    select message_id, captured_at, first.*
+    from (select message_id, min(captured_at) as captured_at,
+                 min_by(struct(type, source, destination, hub, size),
+                        struct(captured_at, sighting)) as first
+          from {f} where coalesce(outcome, '') <> 'rejected'
+          group by message_id)
 """
 
 
@@ -35,6 +36,4 @@ def hub_messages(sightings: DataFrame) -> DataFrame:
 
     The columns are message_id, captured_at, type, source, destination, hub, size.
     """
-    spark = sightings.sparkSession
-    messages = spark.sql(_MESSAGES, f=hub_frames(sightings))
-    return messages.select("message_id", "captured_at", "first.*")
+    return sightings.sparkSession.sql(_MESSAGES, f=hub_frames(sightings))

@@ -71,7 +71,9 @@ _PAIRS: Final = """
 _ASKS: Final = """
     select message_id, pair.said.type, pair.said.source, pair.node, pair.asked_at,
            pair.answer.captured_at as answered_at,
-           greatest(0, unix_millis(pair.answer.captured_at) - unix_millis(pair.asked_at)) as wait,
+           if(pair.answer.captured_at is null, null,
+              greatest(0, unix_millis(pair.answer.captured_at) - unix_millis(pair.asked_at)))
+               as latency_ms,
            pair.answer.type as answer_type, pair.answer.code, pair.answer.status,
            pair.answer.retryable,
            case when pair.answer.code is not null then 'refused'
@@ -92,5 +94,4 @@ def hub_asks(sightings: DataFrame, horizon_ms: int) -> DataFrame:
     frames = hub_frames(sightings)
     asked, answered = spark.sql(_ASKED, f=frames), spark.sql(_ANSWERED, f=frames)
     pairs = spark.sql(_PAIRS, q=asked, a=answered)
-    asks = spark.sql(_ASKS, {"horizon_ms": horizon_ms}, p=pairs)
-    return asks.selectExpr("*", "if(answered_at is null, null, wait) as latency_ms")
+    return spark.sql(_ASKS, {"horizon_ms": horizon_ms}, p=pairs)

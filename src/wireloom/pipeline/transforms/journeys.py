@@ -5,7 +5,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from wireloom.pipeline.tables import Column, Table
-from wireloom.pipeline.transforms.accountable import OWED
+from wireloom.pipeline.transforms.accountable import HAS_FATE
 
 TABLE: Final = Table(
     "journeys",
@@ -31,7 +31,7 @@ TABLE: Final = Table(
 
 _SEEN: Final = f"""
     select protocol, message_id, node, link, direction, peer, captured_at, sighting, hops, outcome
-    from {{s}} where auth <> 'invalid' and message_id is not null and ({OWED})
+    from {{s}} where auth <> 'invalid' and message_id is not null and ({HAS_FATE})
     union all
     select protocol, reply_to, node, link, direction, peer, captured_at, sighting, hops, outcome
     from {{s}} where protocol = 'signalhub' and not startswith(type, 'hub:')
@@ -54,7 +54,8 @@ _STAYS: Final = """
 
 _JOURNEYS: Final = """
     select *,
-           greatest(0, unix_millis(left_at) - unix_millis(arrived_at)) as dwell,
+           case when arrived_at is not null and left_at is not null
+                then greatest(0, unix_millis(left_at) - unix_millis(arrived_at)) end as dwell_ms,
            row_number() over (partition by protocol, message_id
                               order by not composed, hops nulls first, first, node) as step
     from {stays}
@@ -64,7 +65,5 @@ _JOURNEYS: Final = """
 def journeys(sightings: DataFrame) -> DataFrame:
     """Where each message was, in order."""
     spark = sightings.sparkSession
-    seen = spark.sql(_SEEN, s=sightings)
-    stays = spark.sql(_STAYS, seen=seen)
-    known = "case when arrived_at is not null and left_at is not null then dwell end"
-    return spark.sql(_JOURNEYS, stays=stays).selectExpr("*", f"{known} as dwell_ms")
+    stays = spark.sql(_STAYS, seen=spark.sql(_SEEN, s=sightings))
+    return spark.sql(_JOURNEYS, stays=stays)

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 from pyspark.sql.pandas.functions import arrow_udf
 
 from wireloom.pipeline.tables import Column, Table
@@ -45,6 +44,26 @@ TABLE: Final = Table(
 
 HASHES: Final = pa.struct([("block_hash", pa.string()), ("root", pa.string())])
 
+_FIELDS: Final = ("block_height", "previous_hash", "merkle_root", "entries")
+_BLOCKS: Final = f"""
+    select {", ".join(_FIELDS)}, bool_or(auth = 'valid') as verified,
+           array_sort(collect_set(source)) as sources, min(captured_at) as first_seen,
+           count(*) as sightings, count(distinct node) as nodes
+    from (select auth, source, captured_at, node,
+                 {", ".join(f"myriadmesh.payload.{name}" for name in _FIELDS)}
+          from {{s}}
+          where protocol = 'myriadmesh' and type = 'LEDGER_BLOCK' and auth <> 'invalid'
+            and myriadmesh.payload.previous_hash is not null)
+    group by {", ".join(_FIELDS)}
+"""  # noqa: S608
+"""Each distinct block once; sealed ones cannot be read."""
+
+_CHECKED: Final = """
+    select *, hashes.block_hash, hashes.root = merkle_root as merkle_ok,
+           cast(size(entries) as bigint) as entry_count
+    from {b}
+"""
+
 _LINKED: Final = """
     with valid as (select * from {b} where verified),
     places as (
@@ -69,32 +88,11 @@ _LINKED: Final = """
 
 def ledger(sightings: DataFrame) -> DataFrame:
     """The blocks in `sightings`, linked."""
-    return sightings.sparkSession.sql(_LINKED, b=_blocks(sightings))
-
-
-def _blocks(sightings: DataFrame) -> DataFrame:
-    """Each distinct block once, hashed; sealed ones cannot be read."""
-    fields = ("block_height", "previous_hash", "merkle_root", "entries")
-    seen = sightings.where(
-        "protocol = 'myriadmesh' and type = 'LEDGER_BLOCK' and auth <> 'invalid' "
-        "and myriadmesh.payload.previous_hash is not null"
-    ).select("*", *[f.col(f"myriadmesh.payload.{name}").alias(name) for name in fields])
+    spark = sightings.sparkSession
     # The stub knows only the form that PySpark itself warns of.
     hashed = arrow_udf(hashes, "struct<block_hash: string, root: string>")  # type: ignore[call-overload]
-    return (
-        seen.groupBy(*fields)
-        .agg(
-            f.bool_or(f.col("auth") == "valid").alias("verified"),
-            f.array_sort(f.collect_set("source")).alias("sources"),
-            f.min("captured_at").alias("first_seen"),
-            f.count(f.lit(1)).alias("sightings"),
-            f.countDistinct("node").alias("nodes"),
-        )
-        .withColumn("hashes", hashed(*fields))
-        .withColumn("block_hash", f.col("hashes.block_hash"))
-        .withColumn("merkle_ok", f.expr("hashes.root = merkle_root"))
-        .withColumn("entry_count", f.size("entries").cast("bigint"))
-    )
+    blocks = spark.sql(_BLOCKS, s=sightings).withColumn("hashes", hashed(*_FIELDS))
+    return spark.sql(_LINKED, b=spark.sql(_CHECKED, b=blocks))
 
 
 def hashes(heights: pa.Array, previous: pa.Array, roots: pa.Array, entries: pa.Array) -> pa.Array:

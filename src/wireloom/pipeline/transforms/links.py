@@ -2,9 +2,7 @@
 
 from typing import Final
 
-from pyspark import sql
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.airtime import airtime_us
@@ -74,48 +72,37 @@ _FRAMES: Final = """
 """The first frames of a content that left count as those that the peer received."""
 
 
+_LINKS: Final = f"""
+    with rows as (
+        select captured_at, protocol, node, peer, link, direction, size, sighting, duplicate, lost,
+               queue_length, gateway_score, null as rtt_ms, null as answer_ms
+        from {{f}}
+        union all
+        select captured_at, protocol, node, peer, link, null, null, null, null, null, null, null,
+               if(round_trip, ms, null), if(round_trip, null, ms)
+        from {{e}}),
+    timed as (
+        select *, window(captured_at, '{STEP}').start as bucket,
+               struct(captured_at, sighting) as at,
+               if(startswith(link, 'lora'), {airtime_us("size")}, null) as air
+        from rows)
+    select {", ".join(_KEY)}, count_if(direction = 'in') as frames_in,
+           count_if(direction = 'out') as frames_out,
+           coalesce(sum(size) filter (where direction = 'in'), 0) as bytes_in,
+           coalesce(sum(size) filter (where direction = 'out'), 0) as bytes_out,
+           count_if(duplicate) as duplicates, avg(lost) as loss_share,
+           count(rtt_ms) as round_trips, percentile(rtt_ms, 0.5) as rtt_p50_ms,
+           max(rtt_ms) as rtt_max_ms, percentile(answer_ms, 0.5) as answer_p50_ms,
+           max_by(queue_length, if(queue_length is null, null, at)) as queue_length,
+           max_by(gateway_score, if(gateway_score is null, null, at)) as gateway_score,
+           sum(air) / 1000 as airtime_ms,
+           sum(air) filter (where direction = 'out') / 1000 as airtime_out_ms
+    from timed group by {", ".join(_KEY)}
+"""  # noqa: S608
+
+
 def links(sightings: DataFrame) -> DataFrame:
     """Frames, losses, delays, queues and airtime of every link."""
     spark = sightings.sparkSession
-    received = spark.sql(_RECEIVED, s=sightings)
-    frames = spark.sql(_FRAMES, s=sightings, r=received)
-    delays = echoes(sightings).selectExpr(
-        *["captured_at", "protocol", "node", "peer", "link"],
-        "if(round_trip, ms, null) as rtt_ms",
-        "if(round_trip, null, ms) as answer_ms",
-    )
-    rows = frames.unionByName(delays, allowMissingColumns=True)
-    return (
-        rows.withColumn("bucket", f.window("captured_at", STEP)["start"])
-        .withColumn("air", f.when(f.col("link").startswith("lora"), airtime_us(f.col("size"))))
-        .groupBy(*_KEY)
-        .agg(*_counts(), *_measures())
-    )
-
-
-def _counts() -> list[sql.Column]:
-    return [
-        f.expr("count_if(direction = 'in')").alias("frames_in"),
-        f.expr("count_if(direction = 'out')").alias("frames_out"),
-        f.expr("coalesce(sum(size) filter (where direction = 'in'), 0)").alias("bytes_in"),
-        f.expr("coalesce(sum(size) filter (where direction = 'out'), 0)").alias("bytes_out"),
-        f.expr("count_if(duplicate)").alias("duplicates"),
-        f.avg("lost").alias("loss_share"),
-        f.count("rtt_ms").alias("round_trips"),
-    ]
-
-
-def _measures() -> list[sql.Column]:
-    latest = f.struct("captured_at", "sighting")
-    latest_values = {
-        name: f.max_by(name, f.when(f.col(name).isNotNull(), latest))
-        for name in ("queue_length", "gateway_score")
-    }
-    return [
-        f.percentile("rtt_ms", 0.5).alias("rtt_p50_ms"),
-        f.max("rtt_ms").alias("rtt_max_ms"),
-        f.percentile("answer_ms", 0.5).alias("answer_p50_ms"),
-        *[column.alias(name) for name, column in latest_values.items()],
-        f.expr("sum(air) / 1000").alias("airtime_ms"),
-        f.expr("sum(air) filter (where direction = 'out') / 1000").alias("airtime_out_ms"),
-    ]
+    frames = spark.sql(_FRAMES, s=sightings, r=spark.sql(_RECEIVED, s=sightings))
+    return spark.sql(_LINKS, f=frames, e=echoes(sightings))

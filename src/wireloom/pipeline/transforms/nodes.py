@@ -60,6 +60,8 @@ _NODES: Final = f"""
     group by protocol, node
 """  # noqa: S608
 
+_IDENTITIES: Final = "select protocol, node, explode(identities) as identity from {nodes}"
+
 _JOINED: Final = """
     select protocol, node,
            array_sort(array_distinct(flatten(collect_list(identities)))) as identities,
@@ -78,7 +80,7 @@ def nodes(sightings: DataFrame) -> DataFrame:
 
 def identities(nodes: DataFrame) -> DataFrame:
     """One row for each name that a node goes by."""
-    return nodes.selectExpr("protocol", "node", "explode(identities) as identity")
+    return nodes.sparkSession.sql(_IDENTITIES, nodes=nodes)
 
 
 def joined(known: DataFrame, more: DataFrame) -> DataFrame:

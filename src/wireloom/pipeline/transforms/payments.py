@@ -7,8 +7,7 @@ spending. Copies of one frame on its way are neither.
 
 from typing import Final
 
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as f
+from pyspark.sql import DataFrame
 
 from wireloom.pipeline.tables import Column, Table
 
@@ -32,34 +31,26 @@ TABLE: Final = Table(
     ("content",),
 )
 
-_TERMS: Final = ("payer", "nonce", "payee", "amount", "extra")
+_PAYMENTS: Final = """
+    with presented as (
+        select content, payer, nonce, payee, amount, extra,
+               min_by(message_id, at) as message_id, min_by(source, at) as sender,
+               min(captured_at) as first_seen, min_by(node, at) as first_node,
+               count(*) as sightings, count(distinct node) as nodes
+        from (select *, dtn.payload.payer, try_cast(dtn.payload.nonce as decimal(20, 0)) as nonce,
+                     dtn.payload.payee, dtn.payload.amount, dtn.payload.extra,
+                     struct(captured_at, sighting) as at
+              from {s} where protocol = 'dtn' and type = 'Payment' and auth = 'valid')
+        group by content, payer, nonce, payee, amount, extra)
+    select *,
+           case when row_number() over same = 1 then 'paid'
+                when first(struct(payee, amount, extra)) over same = struct(payee, amount, extra)
+                    then 'replay'
+                else 'double_spend' end as verdict
+    from presented window same as (partition by payer, nonce order by first_seen, content)
+"""
 
 
 def payments(sightings: DataFrame) -> DataFrame:
     """The payments in `sightings`, by payer and nonce in the order of their first sightings."""
-    order = Window.partitionBy("payer", "nonce").orderBy("first_seen", "content")
-    terms = f.struct("payee", "amount", "extra")
-    verdict = (
-        f.when(f.row_number().over(order) == 1, "paid")
-        .when(f.first(terms).over(order) == terms, "replay")
-        .otherwise("double_spend")
-    )
-    return _presented(sightings).withColumn("verdict", verdict)
-
-
-def _presented(sightings: DataFrame) -> DataFrame:
-    first = f.struct("captured_at", "sighting")
-    return (
-        sightings.where("protocol = 'dtn' and type = 'Payment' and auth = 'valid'")
-        .withColumns({name: f.col(f"dtn.payload.{name}") for name in _TERMS})
-        .withColumn("nonce", f.expr("try_cast(nonce as decimal(20, 0))"))
-        .groupBy("content", *_TERMS)
-        .agg(
-            f.min_by("message_id", first).alias("message_id"),
-            f.min_by("source", first).alias("sender"),
-            f.min("captured_at").alias("first_seen"),
-            f.min_by("node", first).alias("first_node"),
-            f.count(f.lit(1)).alias("sightings"),
-            f.countDistinct("node").alias("nodes"),
-        )
-    )
+    return sightings.sparkSession.sql(_PAYMENTS, s=sightings)

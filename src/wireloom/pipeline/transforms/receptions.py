@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as f
+from pyspark.sql import DataFrame
 
 from wireloom.pipeline.tables import Column, Table
 
@@ -30,12 +29,16 @@ TABLE: Final = Table(
 )
 
 
+_RECEPTIONS: Final = """
+    select *,
+           case when auth = 'invalid' then 'rejected'
+                when row_number() over (partition by protocol, node, content
+                                        order by captured_at, sighting) = 1 then 'first'
+                else 'duplicate' end as verdict
+    from {s} where direction = 'in'
+"""
+
+
 def receptions(sightings: DataFrame) -> DataFrame:
     """What came in, judged independently of what the nodes say."""
-    order = Window.partitionBy("protocol", "node", "content").orderBy("captured_at", "sighting")
-    verdict = (
-        f.when(f.col("auth") == "invalid", "rejected")
-        .when(f.row_number().over(order) == 1, "first")
-        .otherwise("duplicate")
-    )
-    return sightings.where("direction = 'in'").withColumn("verdict", verdict)
+    return sightings.sparkSession.sql(_RECEPTIONS, s=sightings)

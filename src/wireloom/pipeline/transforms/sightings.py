@@ -3,17 +3,21 @@
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
+from wireloom.pipeline.transforms.evidence.rows import listed, quoted
 from wireloom.wire.outcome import Auth
 
-BELIEVED: Final = (Auth.VALID.value, Auth.UNCHECKED.value)
+BELIEVED: Final = (Auth.VALID, Auth.UNCHECKED)
 """What proves something on the wire: a check that held, or a proof outside the frame."""
+
+
+_SIGHTINGS: Final = f"""
+    select *, auth in ({listed(*BELIEVED)}) as believed
+    from (select f.*, coalesce(v.auth, {quoted(Auth.UNCHECKED)}) as auth
+          from {{f}} f left join {{v}} v on f.protocol = v.protocol and f.content = v.content)
+"""  # noqa: S608
 
 
 def sightings(frames: DataFrame, verdicts: DataFrame) -> DataFrame:
     """Frames, batched ones included, with `auth`, and `believed` where it may serve as evidence."""
-    known = verdicts.select("protocol", "content", "auth")
-    judged = frames.join(known, ["protocol", "content"], "left")
-    auth = f.coalesce(f.col("auth"), f.lit(Auth.UNCHECKED.value))
-    return judged.withColumn("auth", auth).withColumn("believed", auth.isin(*BELIEVED))
+    return frames.sparkSession.sql(_SIGHTINGS, f=frames, v=verdicts)

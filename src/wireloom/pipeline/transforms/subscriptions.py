@@ -8,7 +8,6 @@ by the subscriber's own clock; of two at the same instant the one that ends the 
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from wireloom.pipeline.tables import Column, Table
 
@@ -30,7 +29,24 @@ TABLE: Final = Table(
     ("subscriber", "topic_id"),
 )
 
-_LATEST: Final = ("action", "changed_ms", "expires_ms", "message_id")
+_SUBSCRIPTIONS: Final = """
+    with requests as (
+        select source as subscriber, dtn.payload.topic_id, dtn.payload.action,
+               dtn.payload.timestamp as changed_ms, dtn.payload.expires_at as expires_ms,
+               message_id, captured_at
+        from {s} where protocol = 'dtn' and type = 'SubMsg' and auth = 'valid'),
+    latest as (
+        select subscriber, topic_id, max_by(action, at) as action,
+               max_by(changed_ms, at) as changed_ms, max_by(expires_ms, at) as expires_ms,
+               max_by(message_id, at) as message_id, count(distinct message_id) as messages,
+               min(captured_at) as first_seen, max(captured_at) as last_seen
+        from (select *, struct(changed_ms, action = 'UNSUBSCRIBE', message_id) as at from requests)
+        group by subscriber, topic_id)
+    select *, if(ended_by is null, 'subscribed', 'unsubscribed') as state
+    from (select *, case when action = 'UNSUBSCRIBE' then 'request'
+                         when expires_ms <= :horizon_ms then 'expiry' end as ended_by
+          from latest)
+"""
 
 
 def subscriptions(sightings: DataFrame, horizon_ms: int) -> DataFrame:
@@ -40,29 +56,4 @@ def subscriptions(sightings: DataFrame, horizon_ms: int) -> DataFrame:
         sightings: All frames, with `auth`.
         horizon_ms: The latest capture.
     """
-    requests = sightings.where(
-        "protocol = 'dtn' and type = 'SubMsg' and auth = 'valid'"
-    ).selectExpr(
-        "source as subscriber",
-        "dtn.payload.topic_id",
-        "dtn.payload.action",
-        "dtn.payload.timestamp as changed_ms",
-        "dtn.payload.expires_at as expires_ms",
-        "message_id",
-        "captured_at",
-    )
-    order = f.struct("changed_ms", f.col("action") == "UNSUBSCRIBE", "message_id")
-    ended_by = f.when(f.col("action") == "UNSUBSCRIBE", "request").when(
-        f.col("expires_ms") <= horizon_ms, "expiry"
-    )
-    return (
-        requests.groupBy("subscriber", "topic_id")
-        .agg(
-            *[f.max_by(name, order).alias(name) for name in _LATEST],
-            f.countDistinct("message_id").alias("messages"),
-            f.min("captured_at").alias("first_seen"),
-            f.max("captured_at").alias("last_seen"),
-        )
-        .withColumn("ended_by", ended_by)
-        .withColumn("state", f.expr("if(ended_by is null, 'subscribed', 'unsubscribed')"))
-    )
+    return sightings.sparkSession.sql(_SUBSCRIPTIONS, {"horizon_ms": horizon_ms}, s=sightings)

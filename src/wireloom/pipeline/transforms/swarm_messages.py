@@ -7,7 +7,6 @@ References count from messages with a proof of work only: without it they cost n
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from wireloom.pipeline.tables import Column, Table
 from wireloom.protocols.uep12.constants import DEFAULT_EPOCH_MS
@@ -47,42 +46,33 @@ def instant(milliseconds: str) -> str:
 
 
 _EXPIRES: Final = instant("created_ms + cast(greatest(1, ttl_epoch) as decimal(10, 0)) * epoch_ms")
+_MESSAGES: Final = f"""
+    select *, {_EXPIRES} as expires_ms
+    from (select swarm, message_id, min_by(created_ms, best) as created_ms,
+                 min_by(uep12.ttl_epoch, best) as ttl_epoch,
+                 coalesce(min_by(epoch_ms, best), {DEFAULT_EPOCH_MS}) as epoch_ms,
+                 min_by(uep12.`references`, best) as `references`,
+                 array_sort(collect_set(if({_KEPT}, node, null))) as holders,
+                 bool_or(auth = 'valid') as pow_ok, count(*) as sightings,
+                 min(captured_at) as first_seen,
+                 min_by(node, struct(captured_at, sighting)) as first_node
+          from (select *, struct(auth <> 'valid', captured_at, sighting) as best
+                from {{s}} where protocol = 'uep12' and type = 'CONTENT')
+          group by swarm, message_id)
+"""  # noqa: S608
+
+_WITH_REFERRERS: Final = """
+    select m.*, coalesce(r.referrers, 0) as referrers
+    from {m} m left join (
+        select swarm, referred, count(distinct message_id) as referrers
+        from (select swarm, message_id, explode(`references`.msg_hash) as referred
+              from {m} where pow_ok)
+        group by swarm, referred
+    ) r on m.swarm <=> r.swarm and m.message_id = r.referred
+"""
 
 
 def swarm_messages(sightings: DataFrame) -> DataFrame:
     """The messages of all swarms in `sightings`."""
-    contents = sightings.where("protocol = 'uep12' and type = 'CONTENT'")
-    proven = f.col("auth") == "valid"
-    order = f.struct((~proven).alias("unproven"), "captured_at", "sighting")
-    messages = (
-        contents.groupBy("swarm", "message_id")
-        .agg(
-            f.min_by("created_ms", order).alias("created_ms"),
-            f.min_by("uep12.ttl_epoch", order).alias("ttl_epoch"),
-            f.min_by("epoch_ms", order).alias("epoch_ms"),
-            f.min_by("uep12.references", order).alias("references"),
-            f.array_sort(f.collect_set(f.when(f.expr(_KEPT), f.col("node")))).alias("holders"),
-            f.bool_or(proven).alias("pow_ok"),
-            f.count(f.lit(1)).alias("sightings"),
-            f.min("captured_at").alias("first_seen"),
-            f.min_by("node", f.struct("captured_at", "sighting")).alias("first_node"),
-        )
-        .withColumn("epoch_ms", f.coalesce("epoch_ms", f.lit(DEFAULT_EPOCH_MS)))
-        .withColumn("expires_ms", f.expr(_EXPIRES))
-    )
-    return _with_referrers(messages)
-
-
-def _with_referrers(messages: DataFrame) -> DataFrame:
-    return messages.sparkSession.sql(
-        """
-        select m.*, coalesce(r.referrers, 0) as referrers
-        from {m} m left join (
-            select swarm, referred, count(distinct message_id) as referrers
-            from (select swarm, message_id, explode(`references`.msg_hash) as referred
-                  from {m} where pow_ok)
-            group by swarm, referred
-        ) r on m.swarm <=> r.swarm and m.message_id = r.referred
-        """,
-        m=messages,
-    )
+    spark = sightings.sparkSession
+    return spark.sql(_WITH_REFERRERS, m=spark.sql(_MESSAGES, s=sightings))

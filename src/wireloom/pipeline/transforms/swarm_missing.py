@@ -11,7 +11,6 @@ it, as far as whole epochs tell; the latest of their answers counts.
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.swarm_messages import instant
@@ -110,9 +109,12 @@ def swarms(messages: DataFrame, missing: DataFrame) -> DataFrame:
     )
 
 
+_HELD: Final = """
+    select *, explode(concat(holders, array(cast(null as string)))) as node
+    from {m} where pow_ok and size(holders) > 0
+"""
+
+
 def _held(messages: DataFrame) -> DataFrame:
     """A row for each node that has a message, and one without a node if there are any."""
-    nobody = f.array(f.lit(None).cast("string"))
-    return messages.where("pow_ok and size(holders) > 0").withColumn(
-        "node", f.explode(f.concat("holders", nobody))
-    )
+    return messages.sparkSession.sql(_HELD, m=messages)

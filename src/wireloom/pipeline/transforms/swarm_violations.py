@@ -39,21 +39,20 @@ _BROKEN: Final = ", ".join(f"{column.name} {column.type}" for column in TABLE.co
 Graph = Mapping[str, list[str]]
 
 
+_IDLE: Final = """
+    select swarm, message_id, 'bad_work' as kind, cast(null as string) as refers_to,
+           cast(null as bigint) as late_ms, first_seen, first_node
+    from {m} where not pow_ok
+"""
+
+
 def swarm_violations(messages: DataFrame) -> DataFrame:
     """All three kinds.
 
     Args:
         messages: The table `swarm_messages`.
     """
-    idle = messages.where("not pow_ok").selectExpr(
-        "swarm",
-        "message_id",
-        "'bad_work' as kind",
-        "cast(null as string) as refers_to",
-        "cast(null as bigint) as late_ms",
-        "first_seen",
-        "first_node",
-    )
+    idle = messages.sparkSession.sql(_IDLE, m=messages)
     return idle.union(_suspects(messages).groupBy("swarm").applyInArrow(broken, _BROKEN))
 
 

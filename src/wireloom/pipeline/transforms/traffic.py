@@ -3,7 +3,6 @@
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from wireloom.pipeline.tables import Column, Table
 
@@ -27,50 +26,48 @@ TABLE: Final = Table(
     ("minute", "protocol", "type", "cast"),
 )
 
-_GROUP: Final = ("minute", "protocol", "type", "cast")
+_GROUP: Final = "minute, protocol, type, cast"
+_SAME: Final = " and ".join(f"{{0}}.{name} <=> c.{name}" for name in _GROUP.split(", "))
+
+
+def _tally(column: str) -> str:
+    """How often each value of a column is there, as a map."""
+    return f"""
+        select {_GROUP}, map_from_entries(array_sort(collect_list(struct({column}, n)))) as tally
+        from (select {_GROUP}, {column}, count(*) as n from rows
+              where {column} is not null group by {_GROUP}, {column})
+        group by {_GROUP}
+    """  # noqa: S608
+
+
+_TRAFFIC: Final = f"""
+with rows as (
+    select *, date_trunc('minute', captured_at) as minute
+    from (select captured_at, protocol, type, cast, size, content, outcome, source,
+                 outcome_reason as reason from {{s}}
+          union all
+          select captured_at, protocol, null, null, size, content, outcome, null, reason
+          from {{q}})),
+counted as (
+    select {_GROUP}, count(*) as frames, count(distinct content) as distinct_frames,
+           sum(size) as bytes
+    from rows group by {_GROUP}),
+outcomes as ({_tally("outcome")}),
+reasons as ({_tally("reason")}),
+talkers as (
+    select {_GROUP},
+           slice(array_sort(collect_list(struct(-n as n, source))), 1, 5).source as top_talkers
+    from (select {_GROUP}, source, count(*) as n from rows
+          where source is not null group by {_GROUP}, source)
+    group by {_GROUP})
+select c.*, o.tally as outcomes, r.tally as reasons, t.top_talkers
+from counted c
+left join outcomes o on {_SAME.format("o")}
+left join reasons r on {_SAME.format("r")}
+left join talkers t on {_SAME.format("t")}
+"""  # noqa: S608
 
 
 def traffic(sightings: DataFrame, quarantine: DataFrame) -> DataFrame:
     """All sightings, decoded and refused, counted."""
-    wanted = "captured_at, protocol, type, cast, size, content, outcome, source"
-    good = sightings.selectExpr(*wanted.split(", "), "outcome_reason as reason")
-    bad = quarantine.selectExpr(
-        "captured_at", "protocol", "cast(null as string) as type", "cast(null as string) as cast",
-        "size", "content", "outcome", "cast(null as string) as source", "reason",
-    )  # fmt: skip
-    rows = good.union(bad).withColumn("minute", f.date_trunc("minute", "captured_at"))
-    talkers = (
-        rows.where("source is not null")
-        .groupBy(*_GROUP, "source")
-        .agg(f.count(f.lit(1)).alias("n"))
-        .groupBy(*_GROUP)
-        .agg(
-            f.expr("slice(array_sort(collect_list(struct(-n as n, source))), 1, 5).source").alias(
-                "top_talkers"
-            )
-        )
-    )
-    counted = rows.groupBy(*_GROUP).agg(
-        f.count(f.lit(1)).alias("frames"),
-        f.countDistinct("content").alias("distinct_frames"),
-        f.sum("size").alias("bytes"),
-    )
-    for column, name in (("outcome", "outcomes"), ("reason", "reasons")):
-        counted = _join(counted, _tally(rows, column, name))
-    return _join(counted, talkers)
-
-
-def _tally(rows: DataFrame, column: str, name: str) -> DataFrame:
-    return (
-        rows.where(f"{column} is not null")
-        .groupBy(*_GROUP, column)
-        .agg(f.count(f.lit(1)).alias("n"))
-        .groupBy(*_GROUP)
-        .agg(f.expr(f"map_from_entries(array_sort(collect_list(struct({column}, n))))").alias(name))
-    )
-
-
-def _join(left: DataFrame, right: DataFrame) -> DataFrame:
-    same = [left[name].eqNullSafe(right[name]) for name in _GROUP]
-    extra = [name for name in right.columns if name not in _GROUP]
-    return left.join(right, same, "left").select(left["*"], *[right[name] for name in extra])
+    return sightings.sparkSession.sql(_TRAFFIC, s=sightings, q=quarantine)

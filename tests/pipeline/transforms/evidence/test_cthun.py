@@ -8,7 +8,7 @@ from protocols.cthun.samples import AGENT, CONTROLLER, GREETING, from_broker, to
 from support.evidence import all_decided, claimed, decided
 from support.hub_talk import uuid
 from support.nodes import NOW_MS, captured
-from wireloom.capture.record import Captured
+from wireloom.capture.frame import CapturedFrame
 from wireloom.protocols.cthun.codec import encode
 from wireloom.protocols.cthun.constants import MessageType
 from wireloom.protocols.cthun.messages import (
@@ -23,7 +23,9 @@ from wireloom.protocols.cthun.times import text_of
 LETTER = replace(GREETING, targets=(AGENT,), expires=text_of(NOW_MS + 50_000))
 
 
-def at_broker(packet: Packet, at: int, direction: str = "in", peer: str = CONTROLLER) -> Captured:
+def at_broker(
+    packet: Packet, at: int, direction: str = "in", peer: str = CONTROLLER
+) -> CapturedFrame:
     return captured("cthun", encode(packet), at, "broker-1", direction, peer=peer)
 
 

@@ -5,8 +5,8 @@ from wireloom.pipeline.transforms.evidence.rows import (
     EXPIRES,
     KNOWN_NODE,
     ONE,
+    Accountable,
     Claim,
-    Owed,
     Report,
     Rules,
     Silence,
@@ -53,7 +53,7 @@ def test_texts_are_quoted() -> None:
 
 
 def test_all_that_is_worked_out_for_a_frame_is_looked_at() -> None:
-    owed = Owed(
+    accountable = Accountable(
         when="type = 'A'",
         words="A",
         destinations=Term(ONE, "one"),
@@ -74,7 +74,7 @@ def test_all_that_is_worked_out_for_a_frame_is_looked_at() -> None:
             words="a refusal",
         ),
     )
-    assert list(Rules(owed=owed, evidence=rows).looks_at()) == [
+    assert list(Rules(accountable=accountable, evidence=rows).looks_at()) == [
         "type = 'A'",
         "max(tiny.ttl)",
         "tiny.app",

@@ -4,8 +4,8 @@ from typing import Final
 
 from wireloom.pipeline.transforms.evidence.rows import (
     ONE,
+    Accountable,
     Claim,
-    Owed,
     Rules,
     Term,
     destination,
@@ -14,7 +14,7 @@ from wireloom.pipeline.transforms.evidence.rows import (
 from wireloom.wire.outcome import Fate, Reason
 
 RULES: Final = Rules(
-    owed=Owed(
+    accountable=Accountable(
         when="type = 'MSG' and destination <> 'switchboard'",
         words="MSG",
         destinations=Term(ONE, "the receiver"),

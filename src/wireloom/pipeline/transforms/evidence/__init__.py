@@ -1,4 +1,4 @@
-"""Fate rules, one file a protocol: who is owed a message, and what proves that it came.
+"""Fate rules, one file a protocol: which messages are accountable, and what proves their fate.
 
 Only what is verified proves anything: a signature that holds, or a server's word as it leaves
 the server. What a client sends *to* a server in the server's name is not the server's.

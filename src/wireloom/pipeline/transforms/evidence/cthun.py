@@ -5,8 +5,8 @@ from typing import Final
 from wireloom.pipeline.transforms.evidence.rows import (
     EXPIRES,
     TO_SERVER,
+    Accountable,
     Claim,
-    Owed,
     Report,
     Rules,
     Term,
@@ -32,7 +32,7 @@ _TARGETS: Final = f"""
 """
 
 RULES: Final = Rules(
-    owed=Owed(
+    accountable=Accountable(
         when=_CARRIED,
         words="every message whose type is not one of the broker's seven",
         destinations=Term(

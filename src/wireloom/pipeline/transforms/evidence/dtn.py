@@ -6,8 +6,8 @@ from wireloom.pipeline.transforms.evidence.rows import (
     EXPIRES,
     KNOWN_NODE,
     NODE,
+    Accountable,
     Claim,
-    Owed,
     Rules,
     Silence,
     Term,
@@ -23,7 +23,7 @@ _CANCEL: Final = "type = 'DeliveryCancel' and auth = 'valid'"
 _ISSUER: Final = "dtn.payload.issued_by_uid"
 
 RULES: Final = Rules(
-    owed=Owed(
+    accountable=Accountable(
         when=f"type in ({listed('Data', 'GroupInviteMsg', 'GroupUpdateMsg', 'ConfigUpdate')})",
         words="a bundle with application data, GroupInviteMsg, GroupUpdateMsg or ConfigUpdate",
         destinations=Term("array(destination)", "the user, node, topic or cluster"),

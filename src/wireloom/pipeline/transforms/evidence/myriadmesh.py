@@ -7,8 +7,8 @@ from wireloom.pipeline.transforms.evidence.rows import (
     NODE,
     NODES_REASON,
     ONE,
+    Accountable,
     Claim,
-    Owed,
     Rules,
     Silence,
     Term,
@@ -53,7 +53,7 @@ _REASON: Final = coded(
 )
 
 RULES: Final = Rules(
-    owed=Owed(
+    accountable=Accountable(
         when="type = 'DATA'",
         words="DATA, each inner frame of a DATA_BATCH by itself",
         destinations=Term(ONE, "the destination; nobody by name for a broadcast"),

@@ -1,6 +1,6 @@
 """The rows that fate rules are made of.
 
-A protocol declares `RULES`: which of its messages are owed a fate, what proves one, and what its
+A protocol declares `RULES`: which of its messages are accountable, what proves a fate, and what its
 frames tell about the nodes. Conditions and values are SQL over the columns of `frames`, with
 `auth`, and with `identities` and `serves` of the node that captured the frame. `claims` and
 `accountable` build their queries from these rows, docs/pipeline.md its tables, and the columns
@@ -239,7 +239,7 @@ class Report:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Owed:
+class Accountable:
     """The messages that somebody meant to be delivered; all others have no fate."""
 
     when: str
@@ -266,7 +266,7 @@ class Owed:
 class Rules:
     """The fate rules of a protocol, and what its frames tell about the nodes."""
 
-    owed: Owed
+    accountable: Accountable
     evidence: tuple[Row, ...]
     """A frame makes the claim of the first row that it meets, and no other."""
 
@@ -281,11 +281,11 @@ class Rules:
 
     def looks_at(self) -> Iterator[str]:
         """All SQL that is worked out for each frame."""
-        yield from (self.owed.when, *self.owed.gathered.values())
-        if self.owed.app_type is not None:
-            yield self.owed.app_type
-        if self.owed.reports is not None:
-            yield from (self.owed.reports.when, self.owed.reports.about)
+        yield from (self.accountable.when, *self.accountable.gathered.values())
+        if self.accountable.app_type is not None:
+            yield self.accountable.app_type
+        if self.accountable.reports is not None:
+            yield from (self.accountable.reports.when, self.accountable.reports.about)
         for row in self.evidence:
             yield row.when
             if isinstance(row, Claim):

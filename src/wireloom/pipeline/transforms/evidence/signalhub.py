@@ -5,8 +5,8 @@ from typing import Final
 from wireloom.pipeline.transforms.evidence.rows import (
     ONE,
     TO_SERVER,
+    Accountable,
     Claim,
-    Owed,
     Rules,
     Term,
     coded,
@@ -47,7 +47,7 @@ _REASON: Final = coded(
 )
 
 RULES: Final = Rules(
-    owed=Owed(
+    accountable=Accountable(
         when=f"type in ({listed('hub:send', 'hub:publish', 'hub:broadcast')})",
         words="`hub:send`, `hub:publish`, `hub:broadcast`",
         destinations=Term(ONE, "the target address; nobody by name for a publish or broadcast"),

@@ -4,7 +4,7 @@ from typing import Final
 
 from wireloom.pipeline.transforms.evidence.rows import (
     NODES_REASON,
-    Owed,
+    Accountable,
     Rules,
     Term,
     created_plus,
@@ -16,7 +16,7 @@ from wireloom.wire.outcome import Fate
 _CONTENT: Final = "type = 'CONTENT'"
 
 RULES: Final = Rules(
-    owed=Owed(
+    accountable=Accountable(
         when=_CONTENT,
         words="CONTENT",
         destinations=Term(

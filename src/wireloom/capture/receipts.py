@@ -1,18 +1,18 @@
-"""What pipelines have stored of the log: each writes a mark beside the segments.
+"""What pipelines have stored of the log: each writes a receipt beside the segments.
 
 ```
 captures/<16 hex digits>.taken      one a root of tables; JSON
 {"tables": the root, "batches": {segment: how many of its batches are stored}}
 ```
 
-A segment is taken when every pipeline has all its batches. Without any mark, no segment is taken.
-If tables are deleted, their mark has to be deleted too.
+The receipts cover a segment when every pipeline has all its batches. Without a receipt, no segment
+is covered. If tables are deleted, their receipt has to be deleted too.
 """
 
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -20,20 +20,20 @@ from wireloom.capture.private import opener
 from wireloom.capture.reader import batch_count
 from wireloom.capture.segment import Segment, segments
 
-TAKEN: Final = ".taken"
+SUFFIX: Final = ".taken"
 
 
-class Mark(msgspec.Struct, frozen=True):
+class Receipt(msgspec.Struct, frozen=True):
     """What one pipeline has stored."""
 
     tables: str
     batches: dict[str, int]
 
 
-_decode: Final = msgspec.json.Decoder(Mark).decode
+_decode: Final = msgspec.json.Decoder(Receipt).decode
 
 
-def mark(folder: Path, tables: str, batches: Mapping[str, int]) -> None:
+def put_receipt(folder: Path, tables: str, batches: Mapping[str, int]) -> None:
     """Notes how many batches of each segment are stored below a root of tables.
 
     Raises:
@@ -44,37 +44,42 @@ def mark(folder: Path, tables: str, batches: Mapping[str, int]) -> None:
     kept = {name: count for name, count in batches.items() if name in there}
     made = path.with_suffix(".new")
     with open(made, "wb", opener=opener) as file:
-        file.write(msgspec.json.encode(Mark(_root(tables), kept)))
+        file.write(msgspec.json.encode(Receipt(_root(tables), kept)))
     made.replace(path)
 
 
-def marked(folder: Path, tables: str) -> dict[str, int] | None:
-    """How many batches of each segment a pipeline has stored; None if it has no mark."""
+def take_receipt(folder: Path, tables: str) -> dict[str, int] | None:
+    """How many batches of each segment a pipeline has stored; None if it has no receipt."""
     found = _read(_path(folder, tables))
     return None if found is None else found.batches
 
 
-class Taken:
-    """What all pipelines have taken, as of now."""
+class Receipts:
+    """The receipts of all pipelines, as of now.
+
+    Args:
+        folder: The folder with the segments.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._marks = {path: _read(path) for path in sorted(folder.glob(f"*{TAKEN}"))}
+        self._receipts = {path: _read(path) for path in sorted(folder.glob(f"*{SUFFIX}"))}
 
-    def __contains__(self, segment: Any) -> bool:
-        return bool(self._marks) and not self.lacking(segment)
+    def cover(self, segment: Segment) -> bool:
+        """Whether every pipeline has all of a segment, and there is one."""
+        return bool(self._receipts) and not self.lacking(segment)
 
     def lacking(self, segment: Segment) -> list[str]:
-        """The roots of tables that do not have all of a segment; a damaged mark by its file."""
+        """The roots of tables that do not have all of a segment; a damaged receipt by its file."""
         count = batch_count(segment)
         return [
             str(path) if one is None else one.tables
-            for path, one in self._marks.items()
+            for path, one in self._receipts.items()
             if one is None or one.batches.get(segment.name, 0) < count
         ]
 
 
-def _read(path: Path) -> Mark | None:
-    """A mark; None if it is missing or damaged, which counts as nothing stored."""
+def _read(path: Path) -> Receipt | None:
+    """A receipt; None if it is missing or damaged, which counts as nothing stored."""
     try:
         return _decode(path.read_bytes())
     except (OSError, ValueError):
@@ -82,7 +87,7 @@ def _read(path: Path) -> Mark | None:
 
 
 def _path(folder: Path, tables: str) -> Path:
-    return folder / (sha256(_root(tables).encode()).hexdigest()[:16] + TAKEN)
+    return folder / (sha256(_root(tables).encode()).hexdigest()[:16] + SUFFIX)
 
 
 def _root(tables: str) -> str:

@@ -5,15 +5,15 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from support.corpus import counts
-from wireloom.pipeline import declared
-from wireloom.pipeline.stages.given import given, refined
+from wireloom.pipeline import frame_tables
+from wireloom.pipeline.stages.inputs import inputs, refined
 from wireloom.pipeline.store import TableStore
 
 
 def test_all_up_to_a_slice_is_given(spark: SparkSession, corpus: Path, tables: Path) -> None:
     store = TableStore(tables)
-    assert refined(store) == declared.last_slice(store) == 0
-    everything = given(spark, store, 0)
+    assert refined(store) == frame_tables.last_slice(store) == 0
+    everything = inputs(spark, store, 0)
     captured = counts(corpus)
     assert everything.quarantine.count() == sum(captured["quarantine"].values())
     assert everything.seen.where("sighting not like '%/%'").count() == sum(
@@ -25,5 +25,5 @@ def test_all_up_to_a_slice_is_given(spark: SparkSession, corpus: Path, tables: P
 
 
 def test_later_slices_are_left_out(spark: SparkSession, tables: Path) -> None:
-    nothing = given(spark, TableStore(tables), -1)
+    nothing = inputs(spark, TableStore(tables), -1)
     assert nothing.seen.count() == nothing.quarantine.count() == 0

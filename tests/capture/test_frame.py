@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from capture.made import BARE, FULL, START, frame
-from wireloom.capture.record import SCHEMA, from_batch, rows, to_batch
+from wireloom.capture.frame import SCHEMA, from_batch, rows, to_batch
 
 
 def test_frames_come_back_from_a_batch() -> None:

@@ -25,8 +25,8 @@ class Kind(NamedTuple):
     """Why, where the number counts one reason alone."""
 
 
-class Behind(NamedTuple):
-    """The latest of a kind, and how many there are."""
+class Examples(NamedTuple):
+    """The latest messages or frames of a kind, and how many there are."""
 
     kind: Kind
     total: int
@@ -46,7 +46,7 @@ FRAMES: Final = (
 """A table, the columns that are listed, and their order."""
 
 
-def behind(lake: Lake, found: Mapping[str, Any]) -> list[Behind]:
+def examples(lake: Lake, found: Mapping[str, Any]) -> list[Examples]:
     """A list for every number above 0 in the books, and for every top reason.
 
     Raises:
@@ -74,7 +74,7 @@ def _kinds(found: Mapping[str, Any]) -> Iterator[tuple[Kind, int]]:
         yield kind_of(row), row["n"]
 
 
-def _latest(lake: Lake, kind: Kind, total: int) -> Behind:
+def _latest(lake: Lake, kind: Kind, total: int) -> Examples:
     wanted = {"protocol": kind.protocol}
     if kind.state != REFUSED:
         wanted["state"] = kind.state
@@ -87,7 +87,7 @@ def _latest(lake: Lake, kind: Kind, total: int) -> Behind:
     )
     tame = all(_WORD.fullmatch(value) for value in wanted.values())
     query = f"SELECT * FROM {table} WHERE {where}" if tame else ""  # noqa: S608
-    return Behind(kind, total, query, rows)
+    return Examples(kind, total, query, rows)
 
 
 def _quoted(value: object) -> str:

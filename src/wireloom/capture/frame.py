@@ -14,7 +14,7 @@ import pyarrow as pa
 from wireloom.wire.outcome import Direction, Outcome, Reason
 
 
-class Captured(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class CapturedFrame(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A frame as one node saw it."""
 
     captured_at: int
@@ -74,7 +74,7 @@ _NAMES: Final = tuple(SCHEMA.names[1:])
 _values: Final = attrgetter(*_NAMES)
 
 
-def to_batch(frames: Sequence[Captured], *, first_sequence: int) -> pa.RecordBatch:
+def to_batch(frames: Sequence[CapturedFrame], *, first_sequence: int) -> pa.RecordBatch:
     """Frames as one batch, numbered from `first_sequence`."""
     numbers = range(first_sequence, first_sequence + len(frames))
     columns: list[Sequence[Any]] = [numbers, *zip(*map(_values, frames), strict=True)]
@@ -92,10 +92,10 @@ def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
         yield dict(zip(SCHEMA.names, values, strict=True))
 
 
-def from_batch(batch: pa.RecordBatch) -> list[Captured]:
+def from_batch(batch: pa.RecordBatch) -> list[CapturedFrame]:
     """The mirror of `to_batch`.
 
     Raises:
         msgspec.ValidationError: If a direction, outcome or reason is not a listed one.
     """
-    return [msgspec.convert(row, Captured) for row in rows(batch)]
+    return [msgspec.convert(row, CapturedFrame) for row in rows(batch)]

@@ -6,8 +6,8 @@ from typing import Any
 
 from support.lakes import AT, write
 from wireloom.lake import Lake
-from wireloom.report.behind import MAX_ROWS, Kind, behind
 from wireloom.report.books import gather
+from wireloom.report.examples import MAX_ROWS, Kind, examples
 
 
 def fate(number: int, state: str, reason: str | None = None) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def test_every_number_has_its_latest_messages(tmp_path: Path) -> None:
         quarantine=[{"protocol": "dtn", "reason": "malformed", "sighting": "a#1"}],
     )
     lake = Lake(root)
-    lists = {one.kind: one for one in behind(lake, gather(lake))}
+    lists = {one.kind: one for one in examples(lake, gather(lake))}
     lost = lists[Kind("dtn", "lost")]
     assert [row["message_id"] for row in lost.rows] == [
         f"m{n}" for n in range(29, 29 - MAX_ROWS, -1)
@@ -49,6 +49,6 @@ def test_every_number_has_its_latest_messages(tmp_path: Path) -> None:
 def test_a_command_for_a_shell_quotes_nothing_that_a_shell_runs(tmp_path: Path) -> None:
     evil = "$(rm -rf ~)' OR true --"
     lake = Lake(write(tmp_path / "tables", fates=[fate(1, "rejected", evil), fate(2, "rejected")]))
-    found = {one.kind: one for one in behind(lake, gather(lake))}
+    found = {one.kind: one for one in examples(lake, gather(lake))}
     assert found[Kind("dtn", "rejected", evil)].query == ""
     assert [row["reason"] for row in found[Kind("dtn", "rejected", evil)].rows] == [evil]

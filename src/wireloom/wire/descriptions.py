@@ -28,8 +28,8 @@ from wireloom.wire.message import Message
 T = TypeVar("T")
 
 
-class Declared(NamedTuple):
-    """One field of a message class."""
+class FieldDescription(NamedTuple):
+    """One field of a message class, in words."""
 
     name: str
     type: str
@@ -37,12 +37,12 @@ class Declared(NamedTuple):
     meaning: str
 
 
-def declared(cls: type[Message]) -> list[Declared]:
+def describe(cls: type[Message]) -> list[FieldDescription]:
     """The fields of `cls` in wire order, what derives from them last."""
     hints = get_type_hints(cls, include_extras=True)
     meanings = _meanings(cls)
     fields = [
-        Declared(
+        FieldDescription(
             field.name.rstrip("_"),
             type_text(hints[field.name]),
             _size(hints[field.name]),
@@ -51,7 +51,7 @@ def declared(cls: type[Message]) -> list[Declared]:
         for field in msgspec.structs.fields(cls)
     ]
     derived = [
-        Declared(name, "derived", "", (inspect.getdoc(getattr(cls, name)) or "").strip())
+        FieldDescription(name, "derived", "", (inspect.getdoc(getattr(cls, name)) or "").strip())
         for name in cls.derived
     ]
     return fields + derived

@@ -5,7 +5,14 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from wireloom.wire.declared import Declared, classes_of, declared, enums, parts, type_text
+from wireloom.wire.descriptions import (
+    FieldDescription,
+    classes_of,
+    describe,
+    enums,
+    parts,
+    type_text,
+)
 from wireloom.wire.fields import U8, Bytes32
 from wireloom.wire.message import Message
 
@@ -56,12 +63,12 @@ class Tree(Base, frozen=True, kw_only=True):
 
 
 def test_fields_come_in_order_with_their_meaning() -> None:
-    assert declared(Tree) == [
-        Declared("from", "text", "", "Who sent it."),
-        Declared("key", "bytes, optional", "32 B", "A key."),
-        Declared("branches", "list of Branch", "", ""),
-        Declared("bare", "integer", "", ""),
-        Declared("count", "derived", "", "How many branches."),
+    assert describe(Tree) == [
+        FieldDescription("from", "text", "", "Who sent it."),
+        FieldDescription("key", "bytes, optional", "32 B", "A key."),
+        FieldDescription("branches", "list of Branch", "", ""),
+        FieldDescription("bare", "integer", "", ""),
+        FieldDescription("count", "derived", "", "How many branches."),
     ]
 
 

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
-from wireloom.pipeline import declared
+from wireloom.pipeline import frame_tables
 from wireloom.pipeline.stages import refine
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Table
@@ -14,8 +14,8 @@ from wireloom.pipeline.transforms.sightings import sightings
 APP: Final = "analyse"
 
 
-class Given(NamedTuple):
-    """Everything up to a slice."""
+class Inputs(NamedTuple):
+    """Everything up to a slice, as the transforms take it."""
 
     seen: DataFrame
     """All sightings, with what is known of their authenticity."""
@@ -33,13 +33,13 @@ def refined(store: TableStore) -> int:
     return store.log.done(refine.VERDICTS.name, refine.APP)
 
 
-def given(spark: SparkSession, store: TableStore, upto: int) -> Given:
+def inputs(spark: SparkSession, store: TableStore, upto: int) -> Inputs:
     """The input up to a slice."""
-    frames = declared.decoded(spark, store, upto=upto).drop("raw")
-    refused = store.read(spark, declared.quarantine()).where(f"{declared.SLICE} <= {upto}")
-    return Given(
+    frames = frame_tables.decoded(spark, store, upto=upto).drop("raw")
+    refused = store.read(spark, frame_tables.quarantine()).where(f"{frame_tables.SLICE} <= {upto}")
+    return Inputs(
         seen=sightings(frames, store.read(spark, refine.VERDICTS)),
         quarantine=refused,
-        horizon_ms=declared.horizon_ms(store, upto=upto),
+        horizon_ms=frame_tables.horizon_ms(store, upto=upto),
         table=lambda table: store.read(spark, table),
     )
