@@ -6,8 +6,9 @@ from types import ModuleType
 
 import pytest
 
-from live.wired import WiredStage, scenarios
+from live.wired import Wired, scenarios
 from protocols.cthun.broker import test_delivery, test_redelivery, test_session
+from protocols.cthun.transcript import START_MS, Stage
 from wireloom.protocols.cthun.broker.settings import BrokerSettings
 
 SCENARIOS: tuple[ModuleType, ...] = (test_delivery, test_redelivery, test_session)
@@ -18,16 +19,16 @@ globals().update(scenarios(SCENARIOS))
 @pytest.fixture(autouse=True)
 def wired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Puts sockets between the brokers of a scenario and their clients."""
-    brokers: list[WiredStage] = []
+    places: list[Wired] = []
 
-    def made(*settings: BrokerSettings) -> WiredStage:
-        folder = tmp_path / str(len(brokers))
+    def made(*settings: BrokerSettings) -> Stage:
+        folder = tmp_path / str(len(places))
         folder.mkdir()
-        brokers.append(WiredStage(folder, *settings))
-        return brokers[-1]
+        places.append(Wired(folder, START_MS))
+        return Stage(*settings, place=places[-1])
 
     for module in SCENARIOS:
         monkeypatch.setattr(module, "Stage", made)
     yield
-    for broker in brokers:
-        broker.wire.close()
+    for place in places:
+        place.close()

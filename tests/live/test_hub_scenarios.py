@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
-from live.wired import WiredTranscript, scenarios
+from live.wired import Wired, scenarios
 from protocols.signalhub.hub import (
     test_connections,
     test_delivery,
@@ -16,6 +17,7 @@ from protocols.signalhub.hub import (
     test_recovery,
     test_session,
 )
+from protocols.signalhub.transcript import BEGIN_MS, Transcript
 
 SCENARIOS: tuple[ModuleType, ...] = (
     test_delivery,
@@ -51,16 +53,16 @@ def wired(
     """Puts sockets between the hubs of a scenario and their clients."""
     if request.param and request.node.originalname in JSON_ONLY:
         pytest.skip("it is about JSON")
-    hubs: list[WiredTranscript] = []
+    places: list[Wired] = []
 
-    def made(**settings: object) -> WiredTranscript:
-        folder = tmp_path / str(len(hubs))
+    def made(**settings: Any) -> Transcript:
+        folder = tmp_path / str(len(places))
         folder.mkdir()
-        hubs.append(WiredTranscript(folder, packed=request.param, **settings))
-        return hubs[-1]
+        places.append(Wired(folder, BEGIN_MS))
+        return Transcript(place=places[-1], packed=request.param, **settings)
 
     for module in SCENARIOS:
         monkeypatch.setattr(module, "Transcript", made)
     yield
-    for hub in hubs:
-        hub.wire.close()
+    for place in places:
+        place.close()

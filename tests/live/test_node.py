@@ -6,8 +6,9 @@ import signal
 import socket
 import urllib.error
 import urllib.request
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from time import time
 
@@ -18,12 +19,13 @@ from websockets.exceptions import ConnectionClosed
 
 from live.certificates import Authority
 from live.echoes import SWITCHBOARD, TCP, UDP, SwitchboardSection
-from live.parts import captured, until
+from live.parts import EchoSession, captured, port_of, until
 from live.speakers import BROKER, BrokerSpeaker, at_broker, at_hub
 from live.test_tls import client_context
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live import tap as tapping
 from wireloom.live.config import Config, NodeSection
+from wireloom.live.dialling import Unreached
 from wireloom.live.endpoint import AnyEndpoint, EndpointSection
 from wireloom.live.endpoints.cthun import BrokerSection
 from wireloom.live.endpoints.signalhub import Auth, HubSection
@@ -34,6 +36,16 @@ from wireloom.live.store import StoreError
 from wireloom.protocols.cthun import codec as cthun
 from wireloom.protocols.cthun.messages import TtlExpired
 from wireloom.protocols.signalhub import tokens
+from wireloom.wire.session import (
+    Command,
+    Dial,
+    DialFailed,
+    Event,
+    Opened,
+    Send,
+    Store,
+    Turn,
+)
 
 ADA, BOB = "@(a/ada)", "@(b/bob)"
 ANN, BEN = "cth://ann.example.com/agent", "cth://ben.example.com/agent"
@@ -441,3 +453,50 @@ def test_one_of_two_links_may_be_off(tmp_path: Path) -> None:
 
     node = configured(tmp_path).node
     run(Config(node=node, endpoints={"switchboard": section}), test, [SWITCHBOARD])
+
+
+class Calling(EchoSession):
+    """Dials when its life begins, and greets whom it reaches."""
+
+    def __init__(self, *dials: Dial) -> None:
+        super().__init__()
+        self.dials = dials
+
+    def restore(self, records: Iterable[Store], turn: Turn) -> None:
+        turn.commands += self.dials
+
+    def wants(self, event: Event, now_ms: int) -> Sequence[Command]:
+        self.events.append(event)
+        return [Send(event.line, b"hello")] if isinstance(event, Opened) else []
+
+
+def test_a_session_dials_through_the_links_of_its_endpoint(tmp_path: Path) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as tcp,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
+        socket.create_server(("127.0.0.1", 0)) as closed,
+    ):
+        udp.bind(("127.0.0.1", 0))
+        udp.settimeout(5)
+        dials = {kind: dialled(kind, bound) for kind, bound in (("tcp", tcp), ("udp", udp))}
+        nobody = dialled("tcp", closed)
+        closed.close()
+        caller = Calling(*dials.values(), nobody, dialled("ws", tcp))
+
+        async def test(node: Running) -> None:
+            await until(lambda: len(caller.events) == 4)
+            assert {event.dial for event in caller.seen(Opened)} == set(dials.values())
+            assert {(failed.dial.link, failed.reason) for failed in caller.seen(DialFailed)} == {
+                ("tcp", Unreached.REFUSED),
+                ("ws", Unreached.NO_LINK),
+            }
+
+        calling = replace(SWITCHBOARD, session=lambda settings, ids: caller)
+        run(Config(node=configured(tmp_path).node), test, [calling])
+        assert udp.recv(100) == b"hello"
+        with tcp.accept()[0] as taken:
+            assert taken.recv(100) == bytes([0, 0, 0, 5]) + b"hello"
+
+
+def dialled(link: str, bound: socket.socket) -> Dial:
+    return Dial(link, f"127.0.0.1:{port_of(bound)}")

@@ -1,21 +1,20 @@
-"""The scenarios of the sessions' transcripts on real sockets.
+"""A session on a real driver with real sockets, as a place for transcripts.
 
-A `Wire` is a driver with its store on disk and its WebSocket link, in a thread of its own, and
-clients of the `websockets` package. `WiredTranscript` and `WiredStage` are the transcripts of the
-hub and of the broker over such a wire: what their clients say and hear goes through sockets, and
-what the sessions want is done by the driver. Only the clock is the transcript's, so that an hour
-passes at once: the session hears of its timers from the test.
+A `Wired` place has a driver with its store on disk and its WebSocket link, in a thread of its own,
+and clients of the `websockets` package. What clients of a transcript send and hear goes through
+sockets. Only the clock is the transcript's, so that an hour passes at once.
 """
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from time import monotonic
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 import uvloop
@@ -24,34 +23,28 @@ from websockets.protocol import State
 from websockets.sync.client import ClientConnection, connect
 
 from live.parts import listening, port_of
-from protocols.cthun.transcript import Line as BrokerLine
-from protocols.cthun.transcript import Stage
-from protocols.signalhub.transcript import PEER, Client, Transcript
-from support.commands import commands_after, commands_at_start, singly
+from support.commands import singly
+from wireloom.live.alarm import Alarm
 from wireloom.live.driver import Driver
 from wireloom.live.links.connection import LinkLimits
 from wireloom.live.links.handshake import Gatekeeper
 from wireloom.live.links.websocket import WebSocketLink
 from wireloom.live.store import RecordStore
-from wireloom.protocols.cthun.broker.settings import BrokerSettings
-from wireloom.protocols.cthun.codec import decode
-from wireloom.protocols.signalhub.hub.session import HubSession
-from wireloom.wire.ids import Ids
+from wireloom.sim.world import VirtualClock
 from wireloom.wire.session import (
     Alive,
     Close,
     Closed,
-    Command,
-    Conclude,
     Congested,
     Event,
+    Forget,
     FrameReceived,
-    FrameRefused,
+    Line,
     Opened,
     Send,
     Session,
+    Store,
     Turn,
-    WakeAt,
 )
 from wireloom.wire.shares import network
 
@@ -79,91 +72,129 @@ def scenarios(modules: Iterable[ModuleType]) -> dict[str, Any]:
     }
 
 
-class Observer(Protocol):
-    """A transcript that watches a session while a driver runs it."""
-
-    now_ms: int
-    wire: "Wire"
-
-    def observes(self, event: Event | None, commands: Sequence[Command]) -> None:
-        """Writes down what was wanted after an event, or at the beginning."""
-
-
 class Watched:
-    """A session with the transcript's clock, whose timers the transcript keeps.
+    """A session of which the place knows where frames are under way.
 
-    What a driver finds out by itself about time and traffic, and the transcript does not tell,
-    the session does not hear.
+    What a driver finds out by itself about traffic, and the transcript does not tell, the session
+    does not hear.
     """
 
-    def __init__(self, session: Session, observer: Observer) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
         self.ids, self.slow = session.ids, session.slow
-        self._observer = observer
-        self._faults = observer.wire.faults
         self.told: Event | None = None
-        self.identity: str | None = None
-        self.peer = ""
+        """What the transcript tells."""
+
+        self.visit = Opened(0, "")
+        """What the session hears of whoever connects next."""
+
+        self.newest: Line = 0
+        """The line of whoever connected last."""
+
         self.is_dead = False
-        self.reached: set[int] = set()
-        """Lines on which something left, or that were cut."""
+        self.stored: dict[tuple[str, str], bytes] = {}
+        self.reached: set[Line] = set()
+        """Lines on which something left, or that were closed."""
+
+        self.closes: dict[Line, tuple[int, str]] = {}
+        """Code and reason with which the session closes lines."""
+
+        self.faults: list[Exception] = []
+        """What went wrong in the server's thread."""
 
     def gauges(self) -> Mapping[str, float]:
         return self._session.gauges()
 
-    def restore(self, records: Any, turn: Turn) -> None:
-        commands = singly(commands_at_start(self._session, list(records), self._observer.now_ms))
-        self._observer.observes(None, commands)
-        turn.commands += self._passed_on(commands)
+    def restore(self, records: Iterable[Store], turn: Turn) -> None:
+        kept = list(records)
+        self.stored = {(one.kind, one.key): one.value for one in kept}
+        self._session.restore(kept, turn)
+        self._note(turn)
 
     def handle(self, event: Event, turn: Turn) -> None:
         untold = isinstance(event, Alive | Congested) and event is not self.told
         if self.is_dead or untold:
             return
         if isinstance(event, Opened):
-            event = Opened(event.line, self.peer, self.identity, event.token)
+            event = Opened(event.line, self.visit.peer, self.visit.identity, event.token)
+            self.newest = event.line
         try:
-            commands = commands_after(self._session, event, self._observer.now_ms)
-            single = singly(commands)
-            self.reached.update(one.line for one in single if isinstance(one, Send | Close))
-            self._observer.observes(event, single)
-        except BaseException as fault:
-            self._faults.append(fault)
+            self._session.handle(event, turn)
+        except Exception as fault:
+            self.faults.append(fault)
             raise
-        turn.commands += self._passed_on(commands)
+        self._note(turn)
 
-    def _passed_on(self, commands: Sequence[Command]) -> Sequence[Command]:
-        return [command for command in commands if not isinstance(command, WakeAt)]
+    def _note(self, turn: Turn) -> None:
+        for command in singly(turn.commands):
+            match command:
+                case Send(line):
+                    self.reached.add(line)
+                case Close(line, code, reason):
+                    self.reached.add(line)
+                    self.closes[line] = (code, reason)
+                case Store(kind, key, value):
+                    self.stored[kind, key] = value
+                case Forget(kind, key):
+                    del self.stored[kind, key]
 
 
-class Wire:
-    """Real sockets between a session and its clients.
+class SilentAlarm(Alarm):
+    """Does not ring: the transcript fires timers."""
+
+    def set(self, at_ms: int | None, now_ms: int) -> None:
+        pass
+
+
+class Wired:
+    """A place with real sockets between a session and its clients.
 
     Args:
         folder: Where records are kept.
+        now_ms: The time at the beginning.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, now_ms: int) -> None:
         self._folder = folder
+        self._clock = VirtualClock(now_ms)
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._opened = ExitStack()
-        self.sockets: dict[int, ClientConnection] = {}
-        self.cuts: dict[int, tuple[int, str]] = {}
-        """Connections that the session wants closed, with code and reason."""
-        self.faults: list[BaseException] = []
-        """What went wrong in the server's thread."""
+        self._lines = count(1)
+        self._sockets: dict[Line, ClientConnection] = {}
+        self._arrived: deque[Send] = deque()
         self._session: Watched | None = None
 
-    def begins(self, session: Watched) -> None:
-        """A server begins, with what the last one stored."""
-        self._run(self._begin(session))
+    @property
+    def now_ms(self) -> int:
+        return self._clock.now_ns() // 1_000_000
+
+    @now_ms.setter
+    def now_ms(self, at_ms: int) -> None:
+        self._clock.set(at_ms)
+
+    @property
+    def stored(self) -> dict[tuple[str, str], bytes]:
+        """A copy: a server reads its own store."""
+        return dict(self._running.stored)
+
+    @property
+    def _running(self) -> Watched:
+        assert self._session is not None
+        return self._session
+
+    # Lives.
+
+    def begins(self, session: Session) -> None:
+        self._session = Watched(session)
+        self._run(self._begin(self._session))
 
     async def _begin(self, session: Watched) -> None:
-        self._session = session
         self._store = RecordStore(self._folder / "store.db")
-        self._driver = Driver("scenario", session, store=self._store)
+        self._driver = Driver("scenario", session, store=self._store, clock=self._clock)
+        self._driver._alarm = SilentAlarm(lambda: None)
+        self._driver._runner._lines = self._lines
         self._driver.start()
         self._store.start(
             synced=self._driver.synced, failed=print, call=self._loop.call_soon_threadsafe
@@ -173,15 +204,12 @@ class Wire:
         self._url = f"ws://127.0.0.1:{port_of(bound)}/ws"
         await self._link.listen(bound)
 
-    def ends(self) -> None:
-        """The server ends without a word, if there is one."""
-        if self._session is not None:
-            self._session.is_dead = True
-            self._session = None
-            self._run(self._end())
-            for one in self.sockets.values():
-                one.close_socket()
-            self.sockets.clear()
+    def crashes(self) -> None:
+        self._running.is_dead = True
+        self._run(self._end())
+        for one in self._sockets.values():
+            one.close_socket()
+        self._sockets.clear()
 
     async def _end(self) -> None:
         self._link.stop()
@@ -190,30 +218,18 @@ class Wire:
 
     def close(self) -> None:
         """Ends all."""
-        self.ends()
+        self.crashes()
         self._opened.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(PATIENCE)
         self._loop.close()
 
-    def carries(self, event: Event) -> None:
-        """Lets an event happen: on a socket, if it is one of those."""
-        match event:
-            case Opened():
-                self.opens(event)
-            case FrameReceived():
-                self.sends(event)
-            case Closed():
-                self.leaves(event.line)
-            case _:
-                self.tells(event)
+    # What happens.
 
-    def opens(self, event: Opened) -> None:
-        """A client connects."""
-        assert self._session is not None
-        self._session.identity, self._session.peer = event.identity, event.peer
-        self._driver._runner._lines = count(event.line)
-        headers = {} if event.token is None else {"Authorization": f"Bearer {event.token}"}
+    def opens(self, peer: str, identity: str | None, token: str | None) -> None:
+        session, before = self._running, self._running.newest
+        session.visit = Opened(0, peer, identity)
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         client = connect(
             self._url,
             additional_headers=headers,
@@ -221,15 +237,26 @@ class Wire:
             ping_interval=None,
             max_size=None,
             max_queue=None,
-            source_address=(_own_address(event.peer), 0),
+            source_address=(_own_address(peer), 0),
             open_timeout=PATIENCE,
             close_timeout=PATIENCE,
         )
-        self.sockets[event.line] = self._opened.enter_context(client)
+        _until(lambda: session.newest != before)
+        self._sockets[session.newest] = self._opened.enter_context(client)
 
-    def sends(self, event: FrameReceived) -> None:
+    def carries(self, event: Event) -> None:
+        match event:
+            case FrameReceived():
+                self._sends(event)
+            case Closed(line):
+                self._leaves(line)
+            case _:
+                self._running.told = event
+                self._call(lambda: self._driver._handle(event))
+
+    def _sends(self, event: FrameReceived) -> None:
         """A client sends, and the server has taken it when this is done."""
-        one = self.sockets.get(event.line)
+        one = self._sockets.get(event.line)
         if one is None:
             pytest.skip("on a socket, nobody speaks after the end")
         try:
@@ -242,32 +269,51 @@ class Wire:
             return
         self._reach(one)
 
-    def leaves(self, line: int) -> None:
+    def _leaves(self, line: Line) -> None:
         """A client is gone at once."""
-        one = self.sockets.pop(line, None)
+        one = self._sockets.pop(line, None)
         if one is not None:
             one.close_socket()
             self._await(lambda: self._driver._performer.find(line) is None)
 
-    def tells(self, event: Event) -> None:
-        """The session hears of something that did not come from a socket."""
-        assert self._session is not None
-        self._session.told = event
-        self._call(lambda: self._driver._handle(event))
+    def passes(self, ms: int) -> None:
+        end_ms = self.now_ms + ms
+        while (due_ms := self._call(self._driver._runner.next_timer_ms)) is not None:
+            if due_ms > end_ms:
+                break
+            self.now_ms = max(self.now_ms, due_ms)
+            self._call(self._fire)
+            self._gather()
+        self.now_ms = end_ms
 
-    def settled(self) -> Iterator[tuple[int, bytes, bool]]:
-        """Waits until all has left the server; gives what arrived, in its order on each line."""
-        self._await(self._is_idle)
-        while self._session is not None and self._session.reached:
-            line = self._session.reached.pop()
-            if line in self.sockets:
-                self._reach(self.sockets[line])
-                yield from self._arrived(line, self.sockets[line])
-        if self.faults:
-            raise self.faults.pop()
+    def _fire(self) -> None:
+        self._driver._runner.fire(1)
+        self._driver._begin_turn()
 
-    def _arrived(self, line: int, one: ClientConnection) -> Iterator[tuple[int, bytes, bool]]:
-        if line in self.cuts:
+    # What arrives.
+
+    def settled(self) -> Iterator[Send]:
+        self._gather()
+        while self._arrived:
+            yield self._arrived.popleft()
+
+    def _gather(self) -> None:
+        """Waits until all has left the server, and takes what arrived."""
+        session = self._running
+        if session.faults:
+            raise session.faults.pop(0)
+        self._await(lambda: session.is_dead or self._driver.is_idle)
+        while session.reached:
+            line = session.reached.pop()
+            if line in self._sockets:
+                self._reach(self._sockets[line])
+                self._arrived.extend(self._received(line, self._sockets[line]))
+        if session.faults:
+            raise session.faults.pop(0)
+
+    def _received(self, line: Line, one: ClientConnection) -> Iterator[Send]:
+        closes = self._running.closes
+        if line in closes:
             _until(lambda: one.protocol.state is State.CLOSED)
         while True:
             try:
@@ -276,14 +322,11 @@ class Wire:
                 return
             except ConnectionClosed as end:
                 assert end.rcvd is not None, f"line {line} ended without a close frame"
-                assert (end.rcvd.code, end.rcvd.reason) == self.cuts.pop(line, None)
-                del self.sockets[line]
+                assert (end.rcvd.code, end.rcvd.reason) == closes.pop(line, None)
+                del self._sockets[line]
                 return
             is_text = isinstance(said, str)
-            yield line, said.encode() if isinstance(said, str) else said, is_text
-
-    def _is_idle(self) -> bool:
-        return self._driver.is_idle
+            yield Send(line, said.encode() if isinstance(said, str) else said, is_text)
 
     def _reach(self, one: ClientConnection) -> None:
         """Waits until the server has read all that was sent, and all it wrote has been read."""
@@ -318,94 +361,3 @@ def _until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert monotonic() < end, "it did not happen"
         threading.Event().wait(0.001)
-
-
-class WiredTranscript(Transcript):
-    """A hub on real sockets.
-
-    Args:
-        folder: Where its records are kept.
-        packed: Whether clients speak MessagePack if nothing else is said.
-        settings: What differs from a hub without rates.
-    """
-
-    def __init__(self, folder: Path, *, packed: bool, **settings: Any) -> None:
-        self.wire = Wire(folder)
-        self.packed = packed
-        self.everyone: dict[int, Client] = {}
-        super().__init__(**settings)
-
-    def begins(self) -> None:
-        self.wire.ends()
-        self.lives += 1
-        self.session = HubSession(self.settings, Ids(f"life-{self.lives}"))
-        self.wire.begins(Watched(self.session, self))
-
-    def client(self, address: str, **more: Any) -> Client:
-        return super().client(address, **{"packed": self.packed, **more})
-
-    def stranger(
-        self,
-        address: str,
-        *,
-        packed: bool | None = None,
-        token: str | None = None,
-        peer: str = PEER,
-    ) -> Client:
-        spoken = self.packed if packed is None else packed
-        client = super().stranger(address, packed=spoken, token=token, peer=peer)
-        self.everyone[client.line] = client
-        return client
-
-    def happens(self, event: Event) -> None:
-        self.wire.carries(event)
-        for line, raw, is_text in self.wire.settled():
-            self.everyone[line].takes(Send(line, raw, is_text))
-
-    def observes(self, event: Event | None, commands: Sequence[Command]) -> None:
-        outcomes = [one for one in commands if isinstance(one, Conclude)]
-        assert len(outcomes) == isinstance(event, FrameReceived | FrameRefused)
-        self.commands = list(commands)
-        if isinstance(event, Closed):
-            self.clients.pop(event.line, None)
-        for command in commands:
-            if isinstance(command, Close) and command.line in self.clients:
-                self.wire.cuts[command.line] = (command.code, command.reason)
-            if not isinstance(command, Send):
-                self._perform(command)
-
-
-class WiredStage(Stage):
-    """A broker on real sockets.
-
-    Args:
-        folder: Where its records are kept.
-        settings: The broker's.
-    """
-
-    def __init__(self, folder: Path, *settings: BrokerSettings) -> None:
-        self.wire = Wire(folder)
-        self.everyone: dict[int, BrokerLine] = {}
-        super().__init__(*settings)
-
-    def boots(self) -> None:
-        self.wire.ends()
-        super().boots()
-
-    def restores(self) -> None:
-        self.wire.begins(Watched(self.session, self))
-
-    def handle(self, event: Event) -> None:
-        self.everyone |= self.lines
-        self.wire.carries(event)
-        for line, raw, is_text in self.wire.settled():
-            assert not is_text
-            self.everyone[line].inbox.append((decode(raw), raw))
-
-    def observes(self, event: Event | None, commands: Sequence[Command]) -> None:
-        for command in commands:
-            if isinstance(command, Close):
-                self.wire.cuts[command.line] = (command.code, command.reason)
-        self.checks(event, commands)
-        self._perform([one for one in commands if not isinstance(one, Send)])
-        self.commands = commands

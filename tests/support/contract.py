@@ -1,6 +1,6 @@
 """What holds for every session after every event, whatever protocol it speaks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from support.commands import singly
 from wireloom.wire.outcome import Outcome
@@ -55,7 +55,7 @@ class Contract:
         conclusions = [command for command in commands if isinstance(command, Conclude)]
         assert len(conclusions) == isinstance(event, FrameReceived | FrameRefused)
         for conclusion in conclusions:
-            assert commands[-1] is conclusion, "what became of a frame is said last"
+            assert commands[-1] is conclusion, "the outcome of a frame is not the last command"
             assert (conclusion.reason is not None) == (conclusion.outcome is Outcome.REJECTED)
 
     def _check_line(self, command: Command) -> None:
@@ -79,12 +79,15 @@ class Checked:
 
     Args:
         session: The session.
-        observer: Told of every event, and of what the session wants, when that has been checked.
+        observe: Called with every event, None at the start of the life, and with what the session
+            wants then; sends are single.
     """
 
-    def __init__(self, session: Session, observer: "Observer") -> None:
+    def __init__(
+        self, session: Session, observe: Callable[[Event | None, Sequence[Command]], None]
+    ) -> None:
         self._session = session
-        self._observer = observer
+        self._observe = observe
         self.ids, self.slow = session.ids, session.slow
         self._contract = Contract()
 
@@ -103,12 +106,4 @@ class Checked:
 
     def _check(self, event: Event | None, commands: Sequence[Command]) -> None:
         self._contract.check(event, commands)
-        self._observer.observes(event, singly(commands))
-
-
-class Observer:
-    """Is told what a session hears and wants."""
-
-    def observes(self, event: Event | None, commands: Sequence[Command]) -> None:
-        """Takes note; sends are given one by one."""
-        raise NotImplementedError
+        self._observe(event, singly(commands))

@@ -4,7 +4,7 @@ import asyncio
 import errno
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from wireloom.live.links.connection import LinkLimits
 from wireloom.wire.session import Dial
@@ -32,6 +32,7 @@ _REASONS: Final = {
 }
 
 
+@runtime_checkable
 class Dialer(Protocol):
     """A link that can reach out."""
 

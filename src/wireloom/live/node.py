@@ -17,6 +17,7 @@ from wireloom.capture.writer import CaptureWriter
 from wireloom.live import journal
 from wireloom.live.backlogs import Backlogs
 from wireloom.live.config import Config, capture_bounds
+from wireloom.live.dialling import Dialer
 from wireloom.live.driver import Driver
 from wireloom.live.endpoint import AnyEndpoint, Context, Place
 from wireloom.live.endpoints import all_endpoints
@@ -148,6 +149,9 @@ class Node:
         driver = self._driver(endpoint.name, endpoint.session(settings, Ids(context.boot)))
         size = settings.max_message_size
         links = {place.link: self._link(place, driver, size) for place in places}
+        for name, link in links.items():
+            if isinstance(link, Dialer):
+                driver.add_link(name, link)
         try:
             driver.start()
         except StoreError as error:
@@ -219,7 +223,7 @@ class Node:
     def _catch_signals(self) -> None:
         """Makes signals stop the node in good order, from before anything listens.
 
-        Python gives signals to the main thread only: in another one they are not the node's.
+        Only the main thread gets signals. In another one, they are left to whoever runs the node.
         """
         if threading.current_thread() is not threading.main_thread():
             return

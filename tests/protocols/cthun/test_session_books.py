@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from protocols.cthun.transcript import TRUSTING, Line, Stage, uri_of
+from protocols.cthun.transcript import TRUSTING, Client, Stage, uri_of
 from support.damage import damaged
 from wireloom.protocols.cthun.codec import encode
 from wireloom.protocols.cthun.constants import MessageType
@@ -44,7 +44,7 @@ class Life:
 
     def step(self) -> None:
         roll = self.random.random()
-        lines = [line for line in self.stage.lines.values() if line.is_open]
+        lines = [line for line in self.stage.clients.values() if line.is_open]
         if roll < 0.25 or not lines:
             self.come()
         elif roll < 0.75:
@@ -60,7 +60,7 @@ class Life:
             self.stage.passes(self.random.choice((0, 1, 400, 3_000, 20_000)))
         else:
             self.collect()
-            self.stage.boots()
+            self.stage.crashes()
             self.sent.clear()  # what was forwarded before a crash is not known after it
         self.collect()
 
@@ -69,7 +69,7 @@ class Life:
         if line.is_open:
             line.associates()
 
-    def send(self, line: Line) -> None:
+    def send(self, line: Client) -> None:
         to = self.random.choices([uri_of(name) for name in NAMES], k=self.random.randint(1, 3))
         ttl_ms = self.random.choice((0, 500, 5_000, 60_000))
         letter = self.stage.letter(line, to=to, ttl_ms=ttl_ms, data=self.random.randbytes(20))
@@ -81,32 +81,30 @@ class Life:
             self.owed[letter.envelope.id] = set(letter.envelope.targets)
             self.sent.append(letter)
 
-    def babble(self, line: Line) -> None:
+    def babble(self, line: Client) -> None:
         frames = [encode(letter) for letter in self.sent[-5:]] or [b"x"]
         query = InventoryRequest(query=("cth://*/*",))
         request = self.stage.request(line, MessageType.INVENTORY_REQUEST, query)
         line.sends(request if self.random.random() < 0.3 else damaged(self.random, frames))
 
-    def stall(self, line: Line) -> None:
+    def stall(self, line: Client) -> None:
         size = self.random.choice((0, 0, 100, SMALL.stalled_size))
-        self.stage.handle(Congested(line.number, 0, size))
-        self.stage.handle(Alive(line.number))
+        self.stage.happens(Congested(line.line, 0, size))
+        self.stage.happens(Alive(line.line))
 
     def collect(self) -> None:
-        """Looks at what clients got, and takes those out whom the broker closed."""
-        for line in list(self.stage.lines.values()):
+        """Looks at what clients got."""
+        for line in self.stage.everyone.values():
             while line.inbox:
                 packet, _ = line.inbox.popleft()
                 if isinstance(packet.data, TtlExpired):
                     self.reported.add(packet.data.id)
                 elif packet.envelope.id in self.owed:
                     self.got[packet.envelope.id, line.uri] += 1
-            if not line.is_open:
-                line.leaves()
 
     def end(self) -> None:
         """All time passes, and every sender comes back to hear of it."""
-        self.stage.boots()
+        self.stage.crashes()
         self.stage.passes(61_000)
         for name in NAMES:
             self.stage.opens(name).associates()
@@ -119,13 +117,13 @@ def test_the_books_balance_whatever_happens(seed: int) -> None:
     life = Life(seed)
     for _ in range(400):
         life.step()
-        assert len(life.stage.records) <= 2 * SMALL.held_count
+        assert len(life.stage.stored) <= 2 * SMALL.held_count
     life.end()
     assert set(life.got.values()) <= {1}
     assert len(life.owed) > 50
     for id_, uris in life.owed.items():
         missed = {uri for uri in uris if not life.got[id_, uri]}
         assert not missed or id_ in life.reported
-    assert life.stage.records == {}
+    assert life.stage.stored == {}
     gauges = life.stage.session.gauges()
     assert (gauges["queued"], gauges["queued_bytes"]) == (0, 0)

@@ -1,7 +1,7 @@
 """A broker and its clients in a test that reads like a transcript.
 
-`Stage` does what a driver does, without sockets: it keeps timers and records, hands frames
-over, and holds the session to its contract at every step.
+`Stage` is a harness: it lets time pass, hands frames over, and holds the session to its contract
+at every step.
 
     stage = Stage()
     alice, bob = stage.join("alice"), stage.join("bob")
@@ -12,14 +12,15 @@ over, and holds the session to its contract at every step.
     stage.is_quiet()
 """
 
+import itertools
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from protocols.cthun.samples import APPLICATION
-from support.commands import commands_after, commands_at_start, singly
+from support.harness import Harness, Place, Remote, Simulated
 from wireloom.protocols.cthun.broker.session import BrokerSession
 from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.cthun.codec import decode, encode
@@ -35,22 +36,7 @@ from wireloom.protocols.cthun.messages import (
 from wireloom.protocols.cthun.times import millis, text_of
 from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason
-from wireloom.wire.session import (
-    Close,
-    Closed,
-    Command,
-    Compose,
-    Conclude,
-    Event,
-    Forget,
-    FrameReceived,
-    FrameRefused,
-    Opened,
-    Send,
-    Store,
-    TimerFired,
-    WakeAt,
-)
+from wireloom.wire.session import Closed, Command, Compose, Conclude, FrameReceived, Send
 
 START_MS = 1_430_136_000_000
 SERVER = "cth://broker-1.example.com/server"
@@ -61,25 +47,27 @@ def uri_of(name: str) -> str:
     return name if "/" in name else f"cth://{name}.example.com/agent"
 
 
-class Line:
+class Client(Remote):
     """One connection, seen from its client."""
 
-    def __init__(self, stage: "Stage", number: int, uri: str) -> None:
+    def __init__(self, stage: "Stage", uri: str) -> None:
         self.stage = stage
-        self.number = number
         self.uri = uri
         self.inbox: deque[tuple[Packet, bytes]] = deque()
-        self.closed: tuple[int, str] | None = None
 
     def __str__(self) -> str:
         return self.uri
 
-    def sends(self, message: Packet | bytes, *, text: bool = False) -> "Line":
+    def takes(self, frame: Send) -> None:
+        assert frame.text is False
+        self.inbox.append((decode(frame.raw), frame.raw))
+
+    def sends(self, message: Packet | bytes, *, text: bool = False) -> "Client":
         raw = encode(message) if isinstance(message, Packet) else message
-        self.stage.handle(FrameReceived(self.number, raw, text))
+        self.stage.happens(FrameReceived(self.line, raw, text))
         return self
 
-    def associates(self, **changes: Any) -> "Line":
+    def associates(self, **changes: Any) -> "Client":
         """Sends an associate_request."""
         request = self.stage.envelope(self.uri, [BROKER_URI], MessageType.ASSOCIATE_REQUEST)
         request = replace(request, **changes)
@@ -88,8 +76,7 @@ class Line:
 
     def leaves(self, code: int = 1000) -> None:
         self.closed = (code, "")
-        self.stage.lines.pop(self.number)
-        self.stage.handle(Closed(self.number, code))
+        self.stage.happens(Closed(self.line, code))
 
     def hears(self, data: BrokerData) -> Packet:
         """The next message that it got is the broker's and says exactly this."""
@@ -129,69 +116,43 @@ class Line:
         return self.closed is None
 
 
-class Stage:
-    """A broker, its clock, its disk and its connections."""
+class Stage(Harness[Client]):
+    """A broker and its clients.
 
-    def __init__(self, settings: BrokerSettings = TRUSTING) -> None:
+    Args:
+        settings: The broker's.
+        place: Where it runs; without sockets if it is not given.
+    """
+
+    session: BrokerSession
+
+    def __init__(self, settings: BrokerSettings = TRUSTING, *, place: Place | None = None) -> None:
         self.settings = settings
-        self.now_ms = START_MS
-        self.lines: dict[int, Line] = {}
-        self.timers: dict[Hashable, int] = {}
-        self.records: dict[tuple[str, str], bytes] = {}
-        self.conclusions: deque[Conclude] = deque()
-        self.commands: Sequence[Command] = ()
         self.recorded: deque[tuple[str, Packet]] = deque()
         self.request_id = ""
-        self._count = 0
-        self._boots = 0
-        self.boots()
+        self._ports = itertools.count(40_001)
+        self._ids = itertools.count(1)
+        super().__init__(self._made, place or Simulated(START_MS))
 
-    def boots(self) -> None:
-        """A new life of the process, with the records of the last one."""
-        for line in list(self.lines.values()):
-            line.closed = (1006, "")
-        self.lines.clear()
-        self.timers.clear()
-        self._boots += 1
-        self.session = BrokerSession(self.settings, Ids(f"boot {self._boots}"))
-        self.restores()
+    def _made(self, life: int) -> BrokerSession:
+        return BrokerSession(self.settings, Ids(f"boot {life}"))
 
-    def restores(self) -> None:
-        """The session takes up what was stored."""
-        records = [Store(*key, value) for key, value in self.records.items()]
-        self._perform(commands_at_start(self.session, records, self.now_ms))
+    def opens(self, name: str, *, identity: str | None = None, peer: str = "") -> Client:
+        """A client that is connected and has said nothing."""
+        peer = peer or f"127.0.0.1:{next(self._ports)}"
+        return self.connects(Client(self, uri_of(name)), peer, identity=identity)
 
-    def opens(self, name: str, *, identity: str | None = None, peer: str = "") -> Line:
-        self._count += 1
-        line = self.lines[self._count] = Line(self, self._count, uri_of(name))
-        peer = peer or f"127.0.0.1:{40_000 + line.number}"
-        self.handle(Opened(line.number, peer, identity))
-        return line
-
-    def join(self, name: str, *, identity: str | None = None, peer: str = "") -> Line:
+    def join(self, name: str, *, identity: str | None = None, peer: str = "") -> Client:
         """A client that is connected and associated."""
         line = self.opens(name, identity=identity, peer=peer).associates()
         assert self.conclusions.pop().outcome is Outcome.ACCEPTED
         line.hears(AssociateResponse(id=self.request_id, success=True))
         return line
 
-    def passes(self, ms: int) -> None:
-        """Lets time pass; timers fire when they are due."""
-        until = self.now_ms + ms
-        while due := sorted((at, str(timer), timer) for timer, at in self.timers.items())[:1]:
-            at, _, timer = due[0]
-            if at > until:
-                break
-            self.now_ms = max(self.now_ms, at)
-            del self.timers[timer]
-            self.handle(TimerFired(timer))
-        self.now_ms = until
-
     def envelope(self, sender: str, to: Sequence[object], type_: str, **more: Any) -> Envelope:
-        self._count += 1
         ttl_ms = more.pop("ttl_ms", 5_000)
         return Envelope(
-            id=f"00000000-0000-4000-8000-{self._count:012x}",
+            id=f"00000000-0000-4000-8000-{next(self._ids):012x}",
             message_type=str(type_),
             expires=text_of(self.now_ms + ttl_ms),
             targets=tuple(str(target) for target in to),
@@ -212,21 +173,6 @@ class Stage:
         to = more.pop("to", [BROKER_URI])
         return Packet(envelope=self.envelope(str(sender), to, type_, **more), data=data)
 
-    def handle(self, event: Event) -> None:
-        """Tells the session; holds it to its contract; does what it wants."""
-        commands = singly(commands_after(self.session, event, self.now_ms))
-        self.checks(event, commands)
-        self._perform(commands)
-
-    def checks(self, event: Event | None, commands: Sequence[Command]) -> None:
-        """Holds the session to its contract, and notes what became of the frame."""
-        conclusions = [command for command in commands if isinstance(command, Conclude)]
-        assert len(conclusions) == isinstance(event, FrameReceived | FrameRefused)
-        for conclusion in conclusions:
-            assert (conclusion.reason is not None) == (conclusion.outcome is Outcome.REJECTED)
-        assert not conclusions or commands[-1] is conclusions[0]
-        self.conclusions += conclusions
-
     def concludes(
         self, outcome: str, reason: str | None = None, *, peer: object = None
     ) -> Conclude:
@@ -240,27 +186,10 @@ class Stage:
 
     def is_quiet(self) -> None:
         """Nobody got anything that was not spoken of."""
-        assert not [line.uri for line in self.lines.values() if line.inbox]
+        assert not [line.uri for line in self.clients.values() if line.inbox]
         assert not self.conclusions
 
-    def _perform(self, commands: Sequence[Command]) -> None:
-        self.commands = commands
-        for command in commands:
-            match command:
-                case Send(number, raw, text, _):
-                    assert self.lines[number].is_open, "what was closed is sent to"
-                    assert text is False
-                    self.lines[number].inbox.append((decode(raw), raw))
-                case Close(number, code, reason):
-                    assert self.lines[number].is_open, "what was closed is closed"
-                    self.lines[number].closed = (code, reason)
-                case WakeAt(timer, None):
-                    self.timers.pop(timer, None)
-                case WakeAt(timer, int(at_ms)):
-                    self.timers[timer] = at_ms
-                case Store(kind, key, value):
-                    self.records[kind, key] = value
-                case Compose(raw, peer):
-                    self.recorded.append((peer, decode(raw)))
-                case Forget(kind, key):
-                    del self.records[kind, key]
+    def notes(self, command: Command) -> None:
+        super().notes(command)
+        if isinstance(command, Compose):
+            self.recorded.append((command.peer, decode(command.raw)))

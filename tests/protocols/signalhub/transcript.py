@@ -47,13 +47,17 @@ class Transcript(Harness["Client"]):
 
     Args:
         place: Where it runs; without sockets if it is not given.
+        packed: Whether clients speak MessagePack if nothing else is said.
         settings: What differs from a hub without rates.
     """
 
     session: HubSession
 
-    def __init__(self, *, place: Place | None = None, **settings: Any) -> None:
+    def __init__(
+        self, *, place: Place | None = None, packed: bool = False, **settings: Any
+    ) -> None:
         self.settings = HubSettings(**{"secret": SECRET, **UNLIMITED, **settings})
+        self.packed = packed
         self.ids = itertools.count(1)
         super().__init__(self._made, place or Simulated(BEGIN_MS))
 
@@ -63,18 +67,22 @@ class Transcript(Harness["Client"]):
     def client(self, address: str, **more: Any) -> "Client":
         """A client that has connected; its welcome was heard."""
         peer = more.pop("peer", PEER)
-        client = self.stranger(address, packed=more.pop("packed", False), peer=peer)
+        client = self.stranger(address, packed=more.pop("packed", None), peer=peer)
         client.connects(**more)
         client.hears("hub:connected")
         return client
 
     def stranger(
-        self, address: str, *, packed: bool = False, token: str | None = None, peer: str = PEER
+        self,
+        address: str,
+        *,
+        packed: bool | None = None,
+        token: str | None = None,
+        peer: str = PEER,
     ) -> "Client":
         """A client that has said nothing yet."""
-        client = Client(self, address, packed=packed)
-        self.connects(client, peer, token=token)
-        return client
+        packed = self.packed if packed is None else packed
+        return self.connects(Client(self, address, packed=packed), peer, token=token)
 
     def concludes(self, outcome: str, reason: str | None = None) -> None:
         """The last frame had this outcome."""
@@ -198,6 +206,6 @@ class Client(Remote):
         self.hub.happens(Congested(self.line, frames, size))
 
     def leaves(self) -> None:
-        """The connection breaks."""
+        """The connection breaks, if it is up."""
         if self.line in self.hub.clients:
             self.hub.happens(Closed(self.line, 1006))

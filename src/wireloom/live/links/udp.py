@@ -90,12 +90,14 @@ class UdpLink(asyncio.DatagramProtocol):
         self._is_stopping = False
         self._peers: dict[Address, UdpConnection] = {}
         self._transport: asyncio.DatagramTransport | None = None
+        self._listens = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
 
     async def listen(self, bound: socket.socket) -> None:
         """Takes datagrams from now on."""
         loop = asyncio.get_running_loop()
         self._transport, _ = await loop.create_datagram_endpoint(lambda: self, sock=bound)
+        self._listens.set()
         self._check()
 
     def stop(self) -> None:
@@ -119,13 +121,16 @@ class UdpLink(asyncio.DatagramProtocol):
     async def dial(self, dial: Dial) -> None:
         """Makes the connection to a peer; nothing is sent, so nobody may be there.
 
+        A session may dial before the link listens; the connection is made when it does.
+
         Raises:
             OSError: If it has no address, or is connected already.
             ValueError: If the dial's address is none.
         """
         host, port = address_of(dial.address)
+        await self._listens.wait()
         if self._transport is None or self._transport.is_closing():
-            raise OSError(errno.ENETDOWN, "the link does not listen")
+            raise OSError(errno.ENETDOWN, "the link has stopped")
         loop = asyncio.get_running_loop()
         family = self._transport.get_extra_info("socket").family
         found = await loop.getaddrinfo(host, port, family=family, type=socket.SOCK_DGRAM)

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from protocols.cthun.transcript import START_MS, TRUSTING, Line, Stage
+from protocols.cthun.transcript import START_MS, TRUSTING, Client, Stage
 from wireloom.protocols.cthun.broker.delivery import listed
 from wireloom.protocols.cthun.codec import decode, encode
 from wireloom.protocols.cthun.constants import (
@@ -27,8 +27,8 @@ LATE = ("accepted", "accept-to-queue", "redelivery", "deliver")
 SECOND = 1_000
 
 
-def stalled(stage: Stage, line: Line, *, size: int = TRUSTING.stalled_size) -> None:
-    stage.handle(Congested(line.number, 1, size))
+def stalled(stage: Stage, line: Client, *, size: int = TRUSTING.stalled_size) -> None:
+    stage.happens(Congested(line.line, 1, size))
 
 
 # Receivers that are away.
@@ -46,7 +46,7 @@ def test_a_message_for_a_client_that_is_away_waits_for_it() -> None:
     raw = bob.gets_letter(letter, *LATE)
     times = [hop.time for hop in decode(raw).hops]
     assert times == [text_of(START_MS)] * 2 + [text_of(START_MS + 2 * SECOND)] * 2
-    assert stage.records == {}
+    assert stage.stored == {}
     stage.passes(60 * SECOND)
     stage.is_quiet()
 
@@ -68,7 +68,7 @@ def test_a_message_is_stored_before_anything_is_said_of_it() -> None:
     letter = stage.letter(alice, to=[BOB], destination_report=True)
     alice.sends(letter).hears(DestinationReport(id=letter.envelope.id, targets=(BOB,)))
     assert isinstance(stage.commands[0], Store)
-    assert list(stage.records) == [(HELD_KIND, "0000000000000001")]
+    assert list(stage.stored) == [(HELD_KIND, "0000000000000001")]
 
 
 def test_what_leaves_late_says_so_and_is_forgotten_after_it_left() -> None:
@@ -91,11 +91,11 @@ def test_a_message_waits_for_each_of_its_targets() -> None:
     stage.concludes("queued")
     dave.gets_letter(letter, "accepted", "deliver")
     stage.join("bob").gets_letter(letter, *LATE)
-    assert sorted(kind for kind, _ in stage.records) == [DONE_KIND, HELD_KIND]
-    stage.boots()
+    assert sorted(kind for kind, _ in stage.stored) == [DONE_KIND, HELD_KIND]
+    stage.crashes()
     assert not stage.join("bob").inbox
     stage.join("carol").gets_letter(letter, *LATE)
-    assert stage.records == {}
+    assert stage.stored == {}
 
 
 def test_held_messages_survive_a_crash_in_their_order() -> None:
@@ -104,16 +104,16 @@ def test_held_messages_survive_a_crash_in_their_order() -> None:
     letters = [stage.letter(alice, to=[BOB], ttl_ms=60_000 - n) for n in range(20)]
     for letter in letters:
         alice.sends(letter)
-    stage.boots()
+    stage.crashes()
     stage.passes(SECOND)
-    stage.boots()
+    stage.crashes()
     alice = stage.join("alice")
     last = stage.letter(alice, to=[BOB])
     alice.sends(last)
     bob = stage.join("bob")
     for letter in [*letters, last]:
         bob.gets_letter(letter, *LATE)
-    assert stage.records == {}
+    assert stage.stored == {}
 
 
 def test_a_held_message_that_comes_again_after_a_crash_is_a_duplicate() -> None:
@@ -122,7 +122,7 @@ def test_a_held_message_that_comes_again_after_a_crash_is_a_duplicate() -> None:
     letter = stage.letter(alice, to=[BOB])
     alice.sends(letter)
     stage.concludes("queued")
-    stage.boots()
+    stage.crashes()
     stage.join("alice").sends(letter)
     stage.concludes("duplicate")
     stage.join("bob").gets_letter(letter, *LATE)
@@ -134,8 +134,8 @@ def test_held_messages_survive_a_stop() -> None:
     alice = stage.join("alice")
     letter = stage.letter(alice, to=[BOB])
     alice.sends(letter)
-    stage.handle(Stopping())
-    stage.boots()
+    stage.happens(Stopping())
+    stage.crashes()
     stage.join("bob").gets_letter(letter, *LATE)
 
 
@@ -194,7 +194,7 @@ def test_attempts_go_on_after_a_crash() -> None:
     alice = stage.join("alice")
     alice.sends(stage.letter(alice, to=[BOB]))
     stage.passes(SECOND)
-    stage.boots()
+    stage.crashes()
     assert stage.timers == {
         ("redelivery", BOB): START_MS + 3_000,
         "expiry": START_MS + 5_000,
@@ -214,7 +214,7 @@ def test_a_message_that_nobody_came_for_is_reported_when_it_expires() -> None:
     stage.passes(1)
     answer = alice.hears_of_expiry(letter)
     assert answer.envelope.expires == text_of(START_MS + 8 * SECOND)
-    assert stage.records == {}
+    assert stage.stored == {}
     stage.passes(60 * SECOND)
     assert not stage.join("bob").inbox
     stage.concludes("queued")
@@ -267,11 +267,11 @@ def test_a_sender_that_is_away_hears_of_the_expiry_when_it_is_back() -> None:
     alice.sends(letter)
     alice.leaves()
     stage.passes(65 * SECOND)
-    stage.boots()
+    stage.crashes()
     stage.passes(SECOND)
     again = stage.join("alice")
     again.hears_of_expiry(letter)
-    assert stage.records == {}
+    assert stage.stored == {}
     again.leaves()
     assert not stage.join("alice").inbox
 
@@ -282,12 +282,12 @@ def test_what_expired_while_the_broker_was_down_is_reported() -> None:
     letter = stage.letter(alice, to=[BOB])
     alice.sends(letter)
     stage.now_ms += 60 * SECOND
-    stage.boots()
+    stage.crashes()
     bob, again = stage.join("bob"), stage.join("alice")
     stage.passes(0)
     again.hears_of_expiry(letter)
     assert not bob.inbox
-    assert stage.records == {}
+    assert stage.stored == {}
 
 
 def test_news_of_an_expiry_does_not_wait_for_ever() -> None:
@@ -296,9 +296,9 @@ def test_news_of_an_expiry_does_not_wait_for_ever() -> None:
     alice.sends(stage.letter(alice, to=[BOB]))
     alice.leaves()
     stage.passes(15 * SECOND - 1)
-    assert len(stage.records) == 1
+    assert len(stage.stored) == 1
     stage.passes(1)
-    assert stage.records == {}
+    assert stage.stored == {}
     assert not stage.join("alice").inbox
 
 
@@ -311,7 +311,7 @@ def test_the_brokers_own_messages_are_neither_held_nor_reported() -> None:
     alice.hears_of_expiry(letter)
     alice.leaves()
     stage.passes(60 * SECOND)
-    assert stage.records == {}
+    assert stage.stored == {}
     assert set(stage.timers) == set()
 
 
@@ -328,7 +328,7 @@ def test_more_than_may_be_held_is_refused(limit: dict[str, int]) -> None:
     letter = stage.letter(alice, to=[BOB], data=b"")
     alice.sends(letter).hears_error("Message queue is full", about=letter)
     stage.concludes("rejected", "queue_full", peer=alice)
-    assert len(stage.records) == 2
+    assert len(stage.stored) == 2
     stage.join("bob")
     alice.sends(stage.letter(alice, to=[CAROL], data=b""))
     stage.concludes("queued")
@@ -341,7 +341,7 @@ def test_a_message_that_cannot_be_held_for_all_reaches_nobody() -> None:
     alice.sends(letter).hears_error("Message queue is full", about=letter)
     stage.concludes("rejected", "queue_full")
     stage.is_quiet()
-    assert stage.records == {}
+    assert stage.stored == {}
 
 
 def test_one_name_leaves_room_for_others_whatever_its_uris() -> None:
@@ -350,7 +350,7 @@ def test_one_name_leaves_room_for_others_whatever_its_uris() -> None:
         alice = stage.join(f"cth://alice/{type_}", identity="alice")
         for _ in range(5):
             alice.sends(stage.letter(alice, to=[BOB]))
-    assert len(stage.records) == 5
+    assert len(stage.stored) == 5
     dave = stage.join("cth://dave/agent", identity="dave")
     stage.conclusions.clear()
     dave.sends(stage.letter(dave, to=[BOB]))
@@ -363,7 +363,7 @@ def test_without_certificates_one_address_leaves_room_for_others() -> None:
         alice = stage.join(f"alice{number}")
         for _ in range(5):
             alice.sends(stage.letter(alice, to=[BOB]))
-    assert len(stage.records) == 5
+    assert len(stage.stored) == 5
     dave = stage.join("dave", peer="192.0.2.7:4711")
     stage.conclusions.clear()
     dave.sends(stage.letter(dave, to=[BOB]))
@@ -375,7 +375,7 @@ def test_shares_are_as_before_after_a_crash() -> None:
     alice = stage.join("cth://alice/agent", identity="alice")
     for _ in range(5):
         alice.sends(stage.letter(alice, to=[BOB]))
-    stage.boots()
+    stage.crashes()
     stage.conclusions.clear()
     alice = stage.join("cth://alice/other", identity="alice")
     letter = stage.letter(alice, to=[BOB])
@@ -388,7 +388,7 @@ def test_whole_records_are_weighed() -> None:
     targets = [f"cth://{'n' * 900}{number}/agent" for number in range(30)]
     for _ in range(10):
         alice.sends(stage.letter(alice, to=targets, data=b""))
-    assert len(stage.records) == 1
+    assert len(stage.stored) == 1
     assert 70_000 < stage.session.gauges()["queued_bytes"] <= 100_000
 
 
@@ -421,7 +421,7 @@ def test_room_is_given_back(end: str) -> None:
         stage.passes(5 * SECOND)
         if end == "told":
             stage.opens("alice").associates()
-        for line in list(stage.lines.values()):
+        for line in list(stage.clients.values()):
             line.leaves()
 
 
@@ -448,15 +448,15 @@ def test_a_message_without_room_for_notes_is_carried_without() -> None:
 def test_messages_for_a_client_that_does_not_read_wait_until_it_does(full: tuple[int, int]) -> None:
     stage = Stage()
     alice, bob = stage.join("alice"), stage.join("bob")
-    stage.handle(Congested(bob.number, *full))
+    stage.happens(Congested(bob.line, *full))
     letters = [stage.letter(alice, to=[to]) for to in (bob, "cth://bob.example.com/*")]
     for letter in letters:
         alice.sends(letter)
         stage.concludes("queued")
-    stage.handle(Congested(bob.number, full[0], full[1]))
+    stage.happens(Congested(bob.line, full[0], full[1]))
     stage.passes(3 * SECOND)
     stage.is_quiet()
-    stage.handle(Congested(bob.number, max(0, full[0] - 1), max(0, full[1] - 1)))
+    stage.happens(Congested(bob.line, max(0, full[0] - 1), max(0, full[1] - 1)))
     for letter in letters:
         bob.gets_letter(letter, *LATE)
     letter = stage.letter(alice, to=[bob])

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from protocols.cthun.transcript import START_MS, TRUSTING, Line, Stage
+from protocols.cthun.transcript import START_MS, TRUSTING, Client, Stage
 from wireloom.protocols.cthun.constants import BROKER_URI, DONE_KIND, HELD_KIND, MessageType
 from wireloom.protocols.cthun.messages import DestinationReport, TtlExpired
 from wireloom.protocols.cthun.times import text_of
@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 SECOND = 1_000
 
 
-def agents(stage: Stage, count: int) -> list[Line]:
+def agents(stage: Stage, count: int) -> list[Client]:
     return [stage.join(f"n{number:02}") for number in range(count)]
 
 
@@ -39,7 +39,7 @@ def test_a_held_message_is_written_once_for_all_its_receivers() -> None:
         agent.inbox.popleft()
         for letter in letters:
             agent.gets_letter(letter, *LATE)
-    assert stage.records == {}
+    assert stage.stored == {}
     assert written < 3 * 110_000
 
 
@@ -52,14 +52,14 @@ def test_after_a_crash_those_who_had_a_message_do_not_get_it_again() -> None:
     early = (0, 1, 7, 8, 511, 512, 599)
     for number in early:
         stage.join(f"n{number:03}").gets_letter(letter, *LATE)
-        stage.boots()
+        stage.crashes()
     for number, uri in enumerate(uris):
         stage.passes(1)
         agent = stage.join(uri)
         if number not in early:
             agent.gets_letter(letter, *LATE)
         assert not agent.inbox
-    assert stage.records == {}
+    assert stage.stored == {}
 
 
 def test_a_message_that_expired_with_some_receivers_left_leaves_no_record() -> None:
@@ -68,10 +68,10 @@ def test_a_message_that_expired_with_some_receivers_left_leaves_no_record() -> N
     letter = stage.letter(alice, to=[BOB, "cth://carol.example.com/agent"])
     alice.sends(letter)
     stage.join("bob").gets_letter(letter, *LATE)
-    assert {kind for kind, _ in stage.records} == {HELD_KIND, DONE_KIND}
+    assert {kind for kind, _ in stage.stored} == {HELD_KIND, DONE_KIND}
     stage.passes(5 * SECOND)
     alice.hears_of_expiry(letter)
-    assert stage.records == {}
+    assert stage.stored == {}
 
 
 # Expiries are recorded.
@@ -86,7 +86,7 @@ def test_an_expiry_is_captured_also_when_the_sender_has_gone(is_down: bool) -> N
     alice.leaves()
     if is_down:
         stage.now_ms += 5 * SECOND
-        stage.boots()
+        stage.crashes()
         stage.passes(0)
     else:
         stage.passes(5 * SECOND)
@@ -116,7 +116,7 @@ def test_an_expiry_whose_sender_is_cut_instead_is_recorded_and_told_later() -> N
     alice = stage.join("alice")
     letter = stage.letter(alice, to=[BOB])
     alice.sends(letter)
-    stage.handle(Congested(alice.number, 0, TRUSTING.stalled_size))
+    stage.happens(Congested(alice.line, 0, TRUSTING.stalled_size))
     stage.passes(5 * SECOND)
     alice.is_cut(1011, "the client does not read")
     assert [packet.data for _, packet in stage.recorded] == [TtlExpired(id=letter.envelope.id)]
@@ -144,7 +144,7 @@ def test_a_large_message_to_many_leaves_in_slices_and_in_order() -> None:
         bob.gets_letter(letters[0], *(AT_ONCE if number < 4 else LATE))
         bob.gets_letter(letters[1], *LATE)
         bob.gets_letter(small, *LATE)
-    assert stage.records == {}
+    assert stage.stored == {}
     later = stage.letter(alice, to=["cth://*/agent"])
     alice.sends(later)
     for bob in bobs:
@@ -185,7 +185,7 @@ def test_slices_go_on_after_a_crash() -> None:
     agents(stage, 3)
     letter = stage.letter(alice, to=["cth://*/agent"], data=bytes(5 * MIB))
     alice.sends(letter)
-    stage.boots()
+    stage.crashes()
     bobs = agents(stage, 3)
     stage.passes(100)
     assert [len(bob.inbox) for bob in bobs] == [0, 1, 1]
@@ -200,9 +200,9 @@ def test_what_waits_to_leave_for_all_has_a_bound() -> None:
     unread: set[int] = set()
     for _ in range(20):
         for one in deaf:
-            if one.inbox and one.number not in unread:
-                unread.add(one.number)
-                stage.handle(Congested(one.number, 1, 3 * MIB))
+            if one.inbox and one.line not in unread:
+                unread.add(one.line)
+                stage.happens(Congested(one.line, 1, 3 * MIB))
         stage.passes(20)
     assert len(unread) in (4, 5)  # the last may leave before it is known that nobody reads
     carol = stage.join("carol")
@@ -219,13 +219,13 @@ def test_when_there_is_room_again_all_get_what_is_theirs() -> None:
     stage = Stage(replace(TRUSTING, crowded_size=MIB))
     alice = stage.join("cth://alice.example.com/controller")
     slow, bob = agents(stage, 2)
-    stage.handle(Congested(slow.number, 1, MIB))
+    stage.happens(Congested(slow.line, 1, MIB))
     letter = stage.letter(alice, to=["cth://*/agent"], data=bytes(MIB))
     alice.sends(letter)
     stage.concludes("queued")
     stage.passes(10)
     stage.is_quiet()
-    stage.handle(Congested(slow.number, 0, 0))
+    stage.happens(Congested(slow.line, 0, 0))
     stage.passes(20)
     for one in (slow, bob):
         one.gets_letter(letter, *LATE)
@@ -235,7 +235,7 @@ def test_what_must_wait_for_others_is_overtaken_but_not_by_its_own_sender() -> N
     stage = Stage(replace(TRUSTING, crowded_size=MIB))
     mallory, alice = (stage.join(f"cth://{name}/controller") for name in ("mallory", "alice"))
     deaf, bob = agents(stage, 2)
-    stage.handle(Congested(deaf.number, 1, MIB))
+    stage.happens(Congested(deaf.line, 1, MIB))
     large = stage.letter(mallory, to=["cth://*/agent"], data=bytes(MIB))
     mallory.sends(large)
     follows = stage.letter(mallory, to=[bob])
@@ -266,7 +266,7 @@ def test_many_news_are_told_in_several_turns() -> None:
     assert [packet.data for packet, _ in again.inbox] == [
         TtlExpired(id=letter.envelope.id) for letter in letters
     ]
-    assert stage.records == {}
+    assert stage.stored == {}
 
 
 def test_what_is_held_for_many_expires_in_several_turns() -> None:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from protocols.cthun.outside import checks
 from protocols.cthun.samples import HOP
-from protocols.cthun.transcript import SERVER, START_MS, TRUSTING, Line, Stage
+from protocols.cthun.transcript import SERVER, START_MS, TRUSTING, Client, Stage
 from support.commands import commands_after
 from wireloom.protocols.cthun.broker.session import BrokerSession
 from wireloom.protocols.cthun.broker.settings import BrokerSettings
@@ -31,9 +31,11 @@ from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Admit,
     Alive,
+    Close,
     Closed,
     Conclude,
     Congested,
+    Event,
     FrameReceived,
     FrameRefused,
     Opened,
@@ -47,7 +49,7 @@ CERTIFIED = BrokerSettings(uri=SERVER)
 SECOND, MINUTE = 1_000, 60_000
 
 
-def inventory(stage: Stage, who: Line, *query: str, **more: Any) -> Packet:
+def inventory(stage: Stage, who: Client, *query: str, **more: Any) -> Packet:
     data = InventoryRequest(query=query)
     return stage.request(who, MessageType.INVENTORY_REQUEST, data, **more)
 
@@ -86,8 +88,8 @@ def test_nothing_counts_on_a_connection_that_is_being_closed() -> None:
     stage = Stage(CERTIFIED)
     alice = stage.opens("alice").associates()
     assert stage.concludes("rejected", "unauthenticated").peer is None
-    stage.handle(Congested(alice.number, 9, 9))
-    stage.handle(Alive(alice.number))
+    stage.happens(Congested(alice.line, 9, 9))
+    stage.happens(Alive(alice.line))
     stage.passes(MINUTE)
     stage.is_quiet()
 
@@ -131,9 +133,6 @@ def test_a_new_connection_supersedes_the_old_one() -> None:
     bob.sends(letter)
     new.gets_letter(letter, "accepted", "deliver")
     stage.concludes("forwarded")
-    old.sends(stage.letter(old, to=[bob]))
-    stage.concludes("rejected", "unauthenticated", peer=old)
-    old.leaves(4000)
     bob.sends(inventory(stage, bob, new.uri)).hears(InventoryResponse(uris=(new.uri,)))
 
 
@@ -174,25 +173,25 @@ def test_an_association_admits_the_client() -> None:
     stage = Stage()
     alice = stage.opens("alice")
     alice.sends(b"nonsense")
-    assert Admit(alice.number) not in stage.commands
+    assert Admit(alice.line) not in stage.commands
     alice.associates()
-    assert Admit(alice.number) in stage.commands
+    assert Admit(alice.line) in stage.commands
 
 
 def test_a_frame_that_the_link_did_not_read_is_answered() -> None:
     stage = Stage()
     alice = stage.opens("alice")
-    stage.handle(FrameRefused(alice.number, 70_000, b"\x01", text=False, limit=65_536))
+    stage.happens(FrameRefused(alice.line, 70_000, b"\x01", text=False, limit=65_536))
     stage.concludes("rejected", "too_large")
     words = "Message has 70000 bytes, at most 65536 are taken"
     alice.hears_error(f"{words} before an association")
     alice.associates().inbox.clear()
     stage.concludes("accepted")
-    stage.handle(FrameRefused(alice.number, 70_000, b"\x01", text=False, limit=65_536))
+    stage.happens(FrameRefused(alice.line, 70_000, b"\x01", text=False, limit=65_536))
     stage.concludes("rejected", "too_large", peer=alice)
     alice.hears_error(words)
     alice.leaves()
-    stage.handle(FrameRefused(alice.number, 70_000, b"\x01", text=False, limit=65_536))
+    stage.happens(FrameRefused(alice.line, 70_000, b"\x01", text=False, limit=65_536))
     stage.concludes("rejected", "unauthenticated")
 
 
@@ -291,7 +290,7 @@ def test_a_refused_copy_of_anothers_message_is_not_called_by_its_id() -> None:
     stage.concludes("queued")
     mallory.sends(letter).hears_error("Message not authenticated")
     stage.concludes("rejected", "unauthenticated", peer=mallory)
-    stage.boots()
+    stage.crashes()
     mallory = stage.opens("mallory").sends(letter)
     mallory.hears_error("Message not authenticated")
 
@@ -514,7 +513,7 @@ def test_a_frame_that_leaves_for_a_client_says_so() -> None:
     alice, bob = stage.join("alice"), stage.join("bob")
     alice.sends(stage.letter(alice, to=[bob]))
     sent = [command for command in stage.commands if isinstance(command, Send)]
-    assert [(send.line, send.outcome) for send in sent] == [(bob.number, "forwarded")]
+    assert [(send.line, send.outcome) for send in sent] == [(bob.line, "forwarded")]
 
 
 def test_a_client_can_send_to_itself() -> None:
@@ -642,7 +641,7 @@ def test_a_wildcard_that_nobody_matches_does_nothing() -> None:
     stage.concludes("accepted", peer=alice)
     stage.passes(MINUTE)
     stage.is_quiet()
-    assert not stage.records
+    assert not stage.stored
 
 
 def test_a_message_without_targets_reaches_nobody() -> None:
@@ -686,7 +685,7 @@ def test_targets_have_a_greatest_number() -> None:
 def test_the_inventory_tells_who_of_those_asked_for_is_connected() -> None:
     stage = Stage()
     alice, bob = stage.join("cth://alice.example.com/controller"), stage.join("bob")
-    cases: list[tuple[list[str], list[Line]]] = [
+    cases: list[tuple[list[str], list[Client]]] = [
         (["cth://*/*"], [alice, bob]),
         (["cth://*/agent"], [bob]),
         (["cth://alice.example.com/*"], [alice]),
@@ -737,7 +736,7 @@ def test_an_idle_connection_is_closed_after_15_minutes() -> None:
     alice, bob, carol = (stage.join(name) for name in ("alice", "bob", "carol"))
     stage.passes(10 * MINUTE)
     alice.sends(stage.letter(alice, to=[bob]))
-    stage.handle(Alive(carol.number))
+    stage.happens(Alive(carol.line))
     idle = stage.join("idle")
     stage.passes(15 * MINUTE - 1)
     assert all(line.is_open for line in (alice, bob, carol, idle))
@@ -759,14 +758,32 @@ def test_the_broker_has_room_for_so_many_connections() -> None:
 def test_a_broker_that_stops_says_goodbye_and_takes_nobody() -> None:
     stage = Stage()
     alice, waiting = stage.join("alice"), stage.opens("waiting")
-    stage.handle(Stopping())
+    stage.happens(Stopping())
     for line in (alice, waiting):
         line.is_cut(1001, "the broker stops")
     stage.opens("bob").is_cut(1011, "not running")
-    alice.sends(stage.letter(alice, to=[alice]))
-    stage.concludes("rejected", "unauthenticated", peer=alice)
-    stage.handle(Stopping())
+    stage.happens(Stopping())
     assert stage.commands == []
+
+
+@pytest.mark.parametrize("end", ["superseded", "stopped"])
+def test_a_frame_on_a_connection_that_is_being_closed_is_rejected_with_its_sender(end: str) -> None:
+    stage, uri = Stage(), "cth://alice.example.com/agent"
+    session = BrokerSession(TRUSTING, Ids("boot"))
+    request = stage.envelope(uri, [BROKER_URI], MessageType.ASSOCIATE_REQUEST)
+    events: list[Event] = [Opened(1, "a"), FrameReceived(1, encode(Packet(envelope=request)))]
+    if end == "stopped":
+        events.append(Stopping())
+    else:
+        again = stage.envelope(uri, [BROKER_URI], MessageType.ASSOCIATE_REQUEST)
+        events += [Opened(2, "b"), FrameReceived(2, encode(Packet(envelope=again)))]
+    commands = [commands_after(session, event, START_MS) for event in events][-1]
+    assert [command.line for command in commands if isinstance(command, Close)] == [1]
+    late = FrameReceived(1, encode(stage.letter(uri, to=[uri])))
+    (concluded,) = commands_after(session, late, START_MS)
+    assert isinstance(concluded, Conclude)
+    assert (concluded.outcome, concluded.reason) == (Outcome.REJECTED, Reason.UNAUTHENTICATED)
+    assert concluded.peer == uri
 
 
 def test_events_of_lines_and_timers_that_are_gone_do_nothing() -> None:
@@ -804,7 +821,7 @@ def test_the_broker_tells_how_much_it_keeps() -> None:
 def test_a_client_that_was_cut_is_named() -> None:
     stage = Stage(replace(TRUSTING, unread_size=1))
     alice = stage.join("alice")
-    stage.handle(Congested(alice.number, 0, TRUSTING.stalled_size))
+    stage.happens(Congested(alice.line, 0, TRUSTING.stalled_size))
     alice.sends(b"").is_cut(1011, "the client does not read")
     assert stage.session.slow == {alice.uri: 1}
 

@@ -244,11 +244,9 @@ def test_the_last_connection_of_an_actor_wins() -> None:
 def test_what_comes_in_after_the_end_is_refused_without_a_word() -> None:
     hub = Transcript()
     ada = hub.client(ADA)
-    line = ada.line
     ada.says("hub:disconnect", {"reason": "client_requested"})
     hub.concludes("accepted")
     assert ada.closed == (1000, "client_requested")
-    hub.clients[line] = ada
     ada.says("hub:heartbeat", {"timestamp": 1})
     hub.concludes("rejected", "unauthenticated")
     ada.hears_nothing()
@@ -383,7 +381,6 @@ def test_a_reader_that_falls_far_behind_is_cut_off_at_once(frames: int, size: in
     ada.lags(frames, size)
     ada.hears("hub:disconnect", payload__reason="slow_consumer")
     assert ada.closed == (1013, "slow_consumer")
-    hub.clients[ada.line] = ada
     ada.lags(frames, size)
     ada.hears_nothing()
 

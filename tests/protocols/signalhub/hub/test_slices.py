@@ -1,10 +1,9 @@
 """Messages to many in slices, as transcripts."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from protocols.signalhub.transcript import Client, Transcript, note
-from wireloom.wire.session import Send
+from wireloom.wire.session import Command, Send
 
 ADA = "@(a/ada)"
 MIB = 1 << 20
@@ -18,11 +17,10 @@ class Weighed(Transcript):
         self.sent: dict[int, int] = {}
         super().__init__(slice_pause_ms=4, **settings)
 
-    def performs(self, commands: Sequence[Any]) -> None:
-        super().performs(commands)
-        for command in commands:
-            if isinstance(command, Send) and command.outcome is not None:
-                self.sent[self.now_ms] = self.sent.get(self.now_ms, 0) + len(command.raw)
+    def notes(self, command: Command) -> None:
+        super().notes(command)
+        if isinstance(command, Send) and command.outcome is not None:
+            self.sent[self.now_ms] = self.sent.get(self.now_ms, 0) + len(command.raw)
 
 
 def audience(hub: Transcript, count: int, topic: str = "news") -> list[Client]:
