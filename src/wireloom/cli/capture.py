@@ -1,4 +1,4 @@
-"""`wireloom capture`: looking at captured frames, taking them in, and giving them out."""
+"""`wireloom capture`: shows, imports and exports captured frames."""
 
 import sys
 from pathlib import Path

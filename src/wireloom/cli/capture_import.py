@@ -39,7 +39,7 @@ PROGRESS_STEP: Final = 1_000
 
 
 class Tally:
-    """What an import took and what it did not."""
+    """Counts what an import has taken, passed over and refused."""
 
     def __init__(self) -> None:
         self.taken: Counter[str] = Counter()
@@ -85,10 +85,10 @@ class Tally:
     type=click.Choice(["auto", "pcap", "pcapng", "jsonl"]),
     default="auto",
     show_default=True,
-    help="What FILES are; auto looks at how each begins.",
+    help="Format of FILES; auto recognises it by the first bytes.",
 )
 @click.option("--node", help="Who saw the packets of pcap and pcapng files [default: file's stem]")
-@click.option("--again", is_flag=True, help="Import also what was imported before.")
+@click.option("--again", is_flag=True, help="Also import what was imported before.")
 def import_(
     files: tuple[Path, ...], *, data: Path, format_: str, node: str | None, again: bool
 ) -> None:
@@ -151,12 +151,12 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 def _import(
     path: Path, file: BinaryIO, format_: str, node: str | None, fanout: "Fanout", tally: Tally
 ) -> None:
-    from wireloom.capture.importers.inputs import taken_off
+    from wireloom.capture.importers.inputs import decompressed
 
     with _progress() as progress:
         task = progress.add_task(path.name, total=file.seek(0, 2))
         file.seek(0)
-        for count, item in enumerate(_readable(_items(path, taken_off(file), format_, node))):
+        for count, item in enumerate(_readable(_items(path, decompressed(file), format_, node))):
             tally.note(path, item)
             if not isinstance(item, Refusal):
                 fanout.append(item)

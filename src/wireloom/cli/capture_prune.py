@@ -1,4 +1,4 @@
-"""`wireloom capture prune`: old captures away."""
+"""`wireloom capture prune`: deletes old captures."""
 
 import sys
 import time
@@ -38,8 +38,10 @@ class Age(click.ParamType[float]):
 @data_option
 @nodes_option
 @click.option("--max-bytes", type=click.IntRange(min=0), help="Keep no more than this.")
-@click.option("--max-age", type=Age(), help="Keep nothing sealed longer ago: 12h, 7d.")
-@click.option("--force", is_flag=True, help="Delete also what no pipeline has taken.")
+@click.option(
+    "--max-age", type=Age(), help="Keep nothing that was sealed longer ago than this: 12h, 7d."
+)
+@click.option("--force", is_flag=True, help="Also delete what no pipeline has taken.")
 def prune_(
     data: Path,
     *,

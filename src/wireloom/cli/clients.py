@@ -52,7 +52,9 @@ def shared_options(command: Command) -> Command:
     """The options that all of these commands have."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line."),
-        click.option("--ca", type=_FILE, help="Who vouches for the server, PEM."),
+        click.option(
+            "--ca", type=_FILE, help="Certificate of the authority that signed the server's, PEM."
+        ),
         click.option("--certificate", type=_FILE, help="The client's certificate, PEM."),
         click.option("--key", type=_FILE, help="Its key, PEM."),
     ):
@@ -74,9 +76,9 @@ def url_option(default: str, variable: str, what: str) -> Callable[[Command], Co
 
 def count_option(command: Command) -> Command:
     """How many messages to wait for."""
-    return click.option("--count", type=click.IntRange(min=1), help="End after so many messages.")(
-        command
-    )
+    return click.option(
+        "--count", type=click.IntRange(min=1), help="End after this number of messages."
+    )(command)
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
@@ -97,7 +99,7 @@ def _checked_url(context: click.Context, option: click.Parameter, url: str) -> s
 
 
 async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
-    """Works until that is done, or a signal ends it; the latter is no failure."""
+    """Runs the work until it is done or a signal ends it, which is no failure."""
     loop = asyncio.get_running_loop()
     task = asyncio.ensure_future(work)
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -57,7 +57,7 @@ class Commands(click.Group):
         return self.found(cmd_name) if cmd_name in self.members else None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs a command; an extra that it needs and nobody installed is named."""
+        """Runs a command; if it needs an extra that is not installed, the extra is named."""
         try:
             return super().invoke(ctx)
         except ModuleNotFoundError as error:

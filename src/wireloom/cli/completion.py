@@ -1,4 +1,4 @@
-"""`wireloom completion`: the Tab key for people's shells."""
+"""`wireloom completion`: completion with the Tab key, for shells."""
 
 from typing import Final
 

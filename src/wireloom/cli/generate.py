@@ -19,20 +19,20 @@ from wireloom.wire.visible import visible
     show_default=True,
     help="How many frames, within two percent.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Decides all that is chance.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of all random numbers.")
 @click.option(
     "--damage",
     type=click.FloatRange(0, 0.5),
     default=0.02,
     show_default=True,
-    help="Share of frames that no decoder takes.",
+    help="Share of damaged frames, which no decoder accepts.",
 )
 @click.option(
     "--forged",
     type=click.FloatRange(0, 0.5),
     default=0.01,
     show_default=True,
-    help="Share of frames that decode and prove nothing.",
+    help="Share of forged frames, which decode and prove nothing.",
 )
 @click.option(
     "--sightings",

@@ -59,7 +59,7 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--token-file",
             type=click.Path(path_type=Path, dir_okay=False),
-            help="Where the token is that proves who you are.",
+            help="File with the token that proves who you are.",
         ),
         click.option(
             "--as",
@@ -102,7 +102,9 @@ def connect(*, capabilities: tuple[str, ...], count: int | None, **options: Any)
 
 @command.command()
 @click.argument("topics", nargs=-1, required=True)
-@click.option("--durable", is_flag=True, help="Let the hub keep the subscription when you go.")
+@click.option(
+    "--durable", is_flag=True, help="Let the hub keep the subscription when you disconnect."
+)
 @count_option
 @_options
 def subscribe(*, topics: tuple[str, ...], durable: bool, count: int | None, **options: Any) -> None:
@@ -213,7 +215,7 @@ def stats(**options: Any) -> None:
     "--secret-file",
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
-    help="Where the secret is that the hub shares with you.",
+    help="File with the secret that the hub shares with you.",
 )
 @click.option(
     "--as",
@@ -228,7 +230,7 @@ def stats(**options: Any) -> None:
     type=click.FloatRange(min=0, min_open=True, max=TOKEN_MAX_AGE_S / _HOUR_S),
     default=8,
     show_default=True,
-    help="How long it holds; a hub takes none that is older than a day.",
+    help="How long it is valid; a hub accepts none that is older than a day.",
 )
 def token(*, secret_file: Path, address: str, hours: float) -> None:
     """Print a token that proves to a hub who its bearer is.

@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def _sentence(error: Exception) -> str:
-    """What nobody expected, in a sentence."""
+    """An unexpected error as one sentence."""
     what = visible(f"{type(error).__name__}: {error}")
     if isinstance(error, OSError):
         return f"Error: {what}. {DEBUG}=1 shows where it happened."

@@ -139,7 +139,9 @@ def compact(data: Path, root: str | None) -> None:
 @command.command("vacuum")
 @data_option
 @tables_option
-@click.option("--hours", default=168, show_default=True, help="Keep files this young.")
+@click.option(
+    "--hours", default=168, show_default=True, help="Keep files that are younger than this."
+)
 def vacuum(data: Path, root: str | None, hours: int) -> None:
     """Delete files that no recent version of a table needs."""
     from wireloom.pipeline import upkeep

@@ -45,19 +45,19 @@ class ProgressLine:
         self.end()
 
     def end(self) -> None:
-        """Takes the line that changes away."""
+        """Removes the line that changes."""
         if self._live is not None:
             self._live.stop()
 
     def stage(self, text: str) -> None:
-        """Something else begins."""
+        """Shows that a stage begins."""
         if self._live is not None:
             self._live.update(self._task, description=visible(text))
         else:
             self.line(text)
 
     def say(self, text: str) -> None:
-        """It has come so far."""
+        """Shows how far the work has got."""
         if self._live is not None:
             self._live.update(self._task, description=visible(text))
         elif monotonic() - self._printed_at >= self._every_seconds:
@@ -65,11 +65,11 @@ class ProgressLine:
             self.line(text)
 
     def table(self, verb: str, name: str, place: int, count: int) -> None:
-        """The next table of many has its turn."""
+        """Shows which table of how many is next."""
         self.say(f"{verb}, table {place} of {count}: {name}")
 
     def line(self, text: str) -> None:
-        """A line that stays."""
+        """Prints a line that stays."""
         if self._live is not None:
             self._live.console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
         else:

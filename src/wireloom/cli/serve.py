@@ -60,7 +60,7 @@ def _parameter(keys: tuple[str, ...]) -> str:
 @click.option("--name", help="The node's name in captures.  [default: the host's]")
 @_listen_options
 @click.option("--metrics-listen", metavar="ADDRESS", help="Where /metrics and /healthz are.")
-@click.option("--no-capture", is_flag=True, help="Keep no frames.")
+@click.option("--no-capture", is_flag=True, help="Capture no frames.")
 @click.option(
     "--insecure-listen",
     is_flag=True,
@@ -76,7 +76,7 @@ def _parameter(keys: tuple[str, ...]) -> str:
     type=click.Choice([style.value for style in Style]),
     default=Style.TEXT.value,
     show_default=True,
-    help="How logins, refusals and cuts are told on standard error.",
+    help="Format of the log on standard error.",
 )
 def command(
     config: Path | None, ready_file: Path | None, log_format: str, **options: str | bool | None

@@ -1,4 +1,4 @@
-"""Spark behind a command: how it starts, what of its words a person sees, and how it ends.
+"""Spark in a command: how it starts, which of its messages are shown, and how it ends.
 
 Spark's process has a standard error of its own. What it says about itself at every start is left
 out; all else is passed on. An interrupt ends both processes at once: what was committed is

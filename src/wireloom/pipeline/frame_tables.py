@@ -13,10 +13,14 @@ from wireloom.pipeline.log import File
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Column, Table, columns_of
 from wireloom.registry import NAMES
+from wireloom.wire.columns import DECODED
 
 REFUSAL: Final = ("reason", "detail", "offset")
+MESSAGE: Final = frozenset({*DECODED.names, *NAMES}.difference(REFUSAL))
+"""Columns that only a frame that decodes can have."""
+
 FEW: Final = 200_000
-"""Up to so many rows, reading them in this process is cheaper than a Spark job."""
+"""Up to this number of rows, reading them in this process is cheaper than a Spark job."""
 
 REWRITTEN: Final = "rewritten"
 """The application whose version is the slice at which frames were last decoded anew."""
@@ -99,31 +103,10 @@ def batched() -> Table:
 @cache
 def quarantine() -> Table:
     """One row a sighting of a frame that does not decode."""
-    wanted = [
-        "sighting",
-        "slice",
-        "captured_at",
-        "node",
-        "protocol",
-        "link",
-        "direction",
-        "peer",
-        "outcome",
-        "outcome_reason",
-        "swarm",
-        "epoch_ms",
-        "size",
-        "reason",
-        "detail",
-        "offset",
-        "content",
-        "decoder",
-        "raw",
-    ]
     return Table(
         "quarantine",
         "One row a sighting of a frame that does not decode, with its bytes. Nothing is dropped.",
-        tuple(column for column in _columns() if column.name in wanted),
+        tuple(column for column in _columns() if column.name not in MESSAGE),
         ("sighting",),
     )
 

@@ -23,7 +23,7 @@ from wireloom.pipeline.tables import Column, Table
 
 POLL_SECONDS: Final = 0.05
 REST: Final = 10
-"""While frames arrive, the pause after a table's turn is so many times as long as the turn was."""
+"""While frames arrive, the pause after a table's turn is this many times as long as the turn."""
 
 RUNS: Final = Table(
     "runs",

@@ -27,7 +27,7 @@ from wireloom.pipeline.tables import Table
 STORED: Final = pa.schema([("table", pa.string()), ("path", pa.string()), ("slice", pa.int64())])
 ROW_GROUP: Final = 100_000
 ENOUGH: Final = 10_000
-"""So many rows are written at once; fewer are held until there are more, or until the end."""
+"""This number of rows is written at once; fewer wait for more, or for the end."""
 
 
 class StoringSource(WireloomSource):

@@ -1,4 +1,4 @@
-"""The report as one HTML page: no scripts, nothing from elsewhere, light or dark as the reader.
+"""The report as one HTML page: no scripts, nothing from elsewhere, in light or dark colours.
 
 Names in it come from captured traffic, so every text is escaped and the page forbids itself
 to load or run anything. Each chart stands beside its numbers, and a number leads to the messages

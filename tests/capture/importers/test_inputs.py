@@ -9,14 +9,14 @@ import pytest
 import zstandard
 
 from wireloom.capture.importers import inputs
-from wireloom.capture.importers.inputs import taken_off
+from wireloom.capture.importers.inputs import decompressed
 from wireloom.capture.refusal import UnreadableError
 
 TEXT = b"".join(b"line %d\n" % number for number in range(50_000))
 
 
 def read(raw: bytes) -> bytes:
-    return taken_off(io.BytesIO(raw)).read()
+    return decompressed(io.BytesIO(raw)).read()
 
 
 @pytest.mark.parametrize("text", [b"", b"x", TEXT])
@@ -29,7 +29,7 @@ def test_what_is_compressed_is_read_as_it_was(text: bytes) -> None:
 def test_files_one_after_the_other_are_one(tmp_path: Path) -> None:
     for compress in (gzip.compress, zstandard.compress):
         raw = compress(b"{") + compress(b"}") + compress(TEXT)
-        file = taken_off(io.BytesIO(raw))
+        file = decompressed(io.BytesIO(raw))
         assert cast("io.BufferedReader", file).peek(3)[:3] == b"{}l"
         assert file.read() == b"{}" + TEXT
 

@@ -1,4 +1,4 @@
-"""Files to import as they are meant: gzip and zstd are told by their first bytes and taken off."""
+"""Files to import, decompressed: gzip and zstd are recognised by their first bytes."""
 
 import gzip
 import io
@@ -25,7 +25,7 @@ BUFFER_SIZE: Final = 1024 * 1024
 _FAULTS: Final = (EOFError, OSError, zlib.error, zstandard.ZstdError)
 
 
-def taken_off(file: BinaryIO) -> BinaryIO:
+def decompressed(file: BinaryIO) -> BinaryIO:
     """The content of a file that can be read from its beginning.
 
     What it gives raises `UnreadableError` where the compression is damaged, or hides far more than

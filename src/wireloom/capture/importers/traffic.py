@@ -2,7 +2,7 @@
 
 UDP gives the protocols that are carried by datagrams; TCP gives those that are carried by
 WebSocket, where a connection is a plain one. A packet that `wireloom capture export` wrote says
-in its comment what it was, and is taken at its word.
+in its comment what it was, and the import believes that.
 """
 
 from collections.abc import Iterable, Iterator
