@@ -62,8 +62,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tables(spark: SparkSession, corpus: Path) -> Path:
     """The corpus, run through the pipeline; gives its folder of tables."""
     from wireloom.pipeline.run import run
+    from wireloom.pipeline.spark import Started
     from wireloom.pipeline.store import TableStore
 
     folder = corpus / "tables"
-    run(spark, corpus / "captures", TableStore(folder))
+    run(Started(spark), corpus / "captures", TableStore(folder))
     return folder

@@ -148,7 +148,7 @@ def test_it_is_ingested_and_refined(tmp_path: Path) -> None:
         from wireloom.wire.outcome import Direction
         from wireloom.capture.writer import CaptureWriter
         from wireloom.pipeline import frame_tables
-        from wireloom.pipeline.spark import session
+        from wireloom.pipeline.spark import Started, session
         from wireloom.pipeline.stages.ingest import ingest
         from wireloom.pipeline.stages.refine import refine
         from wireloom.pipeline.store import TableStore
@@ -158,8 +158,8 @@ def test_it_is_ingested_and_refined(tmp_path: Path) -> None:
                 writer.append(CapturedFrame(captured_at=1, node="n", protocol=protocol, link="udp",
                                        direction=Direction.IN, raw=raw))
         spark, store = session(), TableStore(folder / "tables")
-        ingest(spark, folder / "captures", store, on_batch=lambda batch: None).await_end()
-        refine(spark, store)
+        ingest(Started(spark), folder / "captures", store, on_batch=lambda batch: None)
+        refine(Started(spark), store)
         rows = store.read(spark, frame_tables.frames()).orderBy("protocol").toArrow().to_pylist()
         print(json.dumps([[row["protocol"], row["type"], row["tiny"]] for row in rows]))
     """

@@ -24,6 +24,7 @@ from wireloom.live.clients import errors
 from wireloom.live.clients.cthun import CthunClient
 from wireloom.live.clients.hub import HubClient
 from wireloom.pipeline.run import run as run_pipeline
+from wireloom.pipeline.spark import Started
 from wireloom.pipeline.store import TableStore
 
 KILLS = int(os.environ.get("TEST_SERVER_KILLS", "4"))
@@ -163,7 +164,7 @@ def test_killed_servers_keep_their_word(spark: SparkSession, tmp_path: Path, see
         assert len(load.reported) > 10 * KILLS
 
     run(main(), 60 + 30 * KILLS)
-    run_pipeline(spark, tmp_path / "data" / "captures", TableStore(tmp_path / "tables"))
+    run_pipeline(Started(spark), tmp_path / "data" / "captures", TableStore(tmp_path / "tables"))
     lake = Lake(tmp_path / "tables")
     (counts,) = lake.rows(
         """SELECT (SELECT count(*) FROM frames) AS frames, (SELECT count(*) FROM fates) AS fates,

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from support.corpus import cut, fates, generated, same_tables, truth
 from wireloom.pipeline.run import run
+from wireloom.pipeline.spark import Started
 from wireloom.pipeline.store import TableStore
 
 KILLS = int(os.environ.get("TEST_KILLS", "4"))
@@ -43,8 +44,8 @@ def test_killed_runs_leave_the_tables_of_an_undisturbed_one(
         killed += process.poll() is None
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    run(spark, captures, TableStore(tmp_path / "tables"))
-    run(spark, captures, TableStore(tmp_path / "undisturbed"))
+    run(Started(spark), captures, TableStore(tmp_path / "tables"))
+    run(Started(spark), captures, TableStore(tmp_path / "undisturbed"))
     assert killed > 0
     assert fates(tmp_path / "tables") == truth(corpus)
     same_tables(tmp_path / "tables", tmp_path / "undisturbed")

@@ -50,7 +50,7 @@ def test_workers_and_spark_judge_alike(
     by_workers = _told(judged_by_workers(spark, everything, VERDICTS.schema))
     nothing = spark.createDataFrame([], VERDICTS.schema)
     frames = frame_tables.decoded(spark, TableStore(tables))
-    assert by_workers == _told(verdicts(frames, nothing, everything.keys))
+    assert by_workers == _told(verdicts(frames, nothing, everything.keys, 0))
     assert len(by_workers) == len({row[:2] for row in by_workers})
 
 

@@ -1,23 +1,21 @@
 """The whole pipeline: the books, the truth, and that repetition changes nothing."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
 from pyspark.sql import SparkSession
 
-from support.corpus import counts, cut, fates, generated, rows, same_tables, truth
+from support.corpus import counts, cut, fates, generated, same_tables, truth
 from wireloom.lake import Lake
 from wireloom.pipeline import frame_tables
 from wireloom.pipeline.catalogue import all_tables
-from wireloom.pipeline.progress import Progress
-from wireloom.pipeline.run import run, watch
-from wireloom.pipeline.stages.analyse import recompute
-from wireloom.pipeline.stages.follow import FOLLOWED, follow
-from wireloom.pipeline.stages.ingest import ingest
-from wireloom.pipeline.stages.refine import refine
+from wireloom.pipeline.run import run
+from wireloom.pipeline.spark import Started
+from wireloom.pipeline.stages import analyse as analysing
+from wireloom.pipeline.stages import ingest as ingesting
+from wireloom.pipeline.stages import refine as refining
 from wireloom.pipeline.store import TableStore
 
 
@@ -39,7 +37,7 @@ def test_the_books_balance(corpus: Path, tables: Path) -> None:
 def test_a_second_run_changes_nothing(spark: SparkSession, corpus: Path, tables: Path) -> None:
     store = TableStore(tables)
     before = {table.name: store.log.version(table.name) for table in all_tables()}
-    ran = run(spark, corpus / "captures", store)
+    ran = run(Started(spark), corpus / "captures", store)
     assert (ran.frames, ran.quarantine, ran.tables) == (0, 0, {})
     assert {table.name: store.log.version(table.name) for table in all_tables()} == before
 
@@ -51,7 +49,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(spark: SparkSession, small: Path) -> Path:
-    run(spark, small / "captures", TableStore(small / "tables"))
+    run(Started(spark), small / "captures", TableStore(small / "tables"))
     return small / "tables"
 
 
@@ -66,35 +64,17 @@ def test_ten_slices_in_any_order_give_the_tables_of_one_run(
     for part in parts:
         for path in part:
             shutil.copy(path, arriving)
-        ingest(spark, arriving, store, on_batch=lambda _: None).await_end()
-        refine(spark, store)
-        if not follow(spark, store, on_table=lambda *_: None):
-            recompute(spark, store, FOLLOWED, on_table=lambda *_: None)
+        run(Started(spark), arriving, store)
     assert frame_tables.last_slice(store) == 9
-    run(spark, arriving, store)
     assert fates(tmp_path / "tables") == truth(small)
     same_tables(whole, tmp_path / "tables")
 
 
-def test_watching_gives_the_tables_of_one_run(
-    spark: SparkSession, small: Path, whole: Path, tmp_path: Path
+def test_workers_give_the_tables_that_this_process_gives(
+    spark: SparkSession, small: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done: set[str] = set()
-    progress = Progress(lambda _: None, lambda _: None, lambda name, _: done.add(name))
-    watch(
-        spark,
-        small / "captures",
-        TableStore(tmp_path / "tables"),
-        progress=progress,
-        stopped=_when(lambda: "traffic" in done, tmp_path / "tables", whole),
-    )
-    same_tables(whole, tmp_path / "tables")
-
-
-def _when(ready: Callable[[], bool], tables: Path, whole: Path) -> Callable[[], bool]:
-    """Stops when the tables have as many fates as they should."""
-
-    def stopped() -> bool:
-        return ready() and len(rows(tables, "traffic")) == len(rows(whole, "traffic"))
-
-    return stopped
+    monkeypatch.setattr(ingesting, "HERE", 0)
+    monkeypatch.setattr(refining, "HERE", 0)
+    monkeypatch.setattr(analysing, "FEW", 0)
+    run(Started(spark), small / "captures", TableStore(tmp_path))
+    same_tables(whole, tmp_path)

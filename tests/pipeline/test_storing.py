@@ -1,11 +1,10 @@
-"""Workers write what ingest commits."""
+"""A share of the captures becomes files below the tables."""
 
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from pyspark.sql.datasource import InputPartition
 
 from support.batches import mixed
 from support.cases import case
@@ -14,52 +13,46 @@ from wireloom.capture.frame import to_batch
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import frame_tables, storing
 from wireloom.pipeline.decoding import decode_batch
-from wireloom.pipeline.source import available
+from wireloom.pipeline.source import available, runs, share
 from wireloom.pipeline.store import TableStore
-from wireloom.pipeline.storing import StoringSource, StoringStream
+from wireloom.pipeline.storing import Storing, stored_here
 from wireloom.registry import NAMES
 
 GOOD, BAD = bytes.fromhex("792000"), b"nonsense"
 
 
 @pytest.fixture
-def stream(tmp_path: Path) -> StoringStream:
+def wanted(tmp_path: Path) -> Storing:
     """Three frames, each in a batch of its own."""
-    with CaptureWriter(tmp_path / "captures", "n") as writer:
+    captures = tmp_path / "captures"
+    with CaptureWriter(captures, "n") as writer:
         for raw in (GOOD, BAD, GOOD):
             writer.flush()
             writer.append(captured("uep12", raw, 0, "n"))
-    options = {
-        "path": str(tmp_path / "captures"),
-        "tables": str(tmp_path / "tables"),
-        "maxRows": "10",
-    }
-    source = StoringSource(options)
-    return source.streamReader(source.schema())
+    shares = share(runs(captures, {}, available(captures)), 1)
+    names = tuple(table.name for table in frame_tables.ingested())
+    return Storing(str(tmp_path / "tables"), names, 0, shares)
 
 
 def test_a_share_becomes_a_file_of_each_table_that_gets_rows(
-    stream: StoringStream, tmp_path: Path
+    wanted: Storing, tmp_path: Path
 ) -> None:
-    end = available(tmp_path / "captures")
-    (share,) = stream.partitions({}, end)
-    (files,) = stream.read(share)
-    found = {row["table"]: row for row in files.to_pylist()}
+    found = {file.table: file.path for file in stored_here(wanted)}
     assert set(found) == {"frames", "quarantine"}
-    assert {row["slice"] for row in found.values()} == {0}
     tables = {table.name: table for table in frame_tables.ingested()}
     for name, count in (("frames", 2), ("quarantine", 1)):
-        path = tmp_path / "tables" / name / found[name]["path"]
+        path = tmp_path / "tables" / name / found[name]
         rows = pa.parquet.read_table(path)
         assert rows.num_rows == count
+        assert set(rows.column(frame_tables.SLICE).to_pylist()) == {0}
         assert rows.schema.names == [column.name for column in tables[name].columns]
         assert pa.parquet.read_metadata(path).num_row_groups == 1
     assert TableStore(tmp_path / "tables").log.open("frames") is None
 
 
-def test_another_source_s_share_is_not_taken(stream: StoringStream) -> None:
-    with pytest.raises(TypeError):
-        next(stream.read(InputPartition(None)))
+def test_only_the_tables_that_are_named_get_rows(wanted: Storing) -> None:
+    (file,) = stored_here(wanted._replace(tables=("quarantine",)))
+    assert file.table == "quarantine"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -53,11 +53,11 @@ def test_batches_are_judged_with_the_signers_key() -> None:
     rows = pa.RecordBatch.from_pylist(
         [{"protocol": "uep12", "content": "c", "signer": None, "raw": raw}]
     )
-    judged, nothing = judge_batches({})(iter([rows, rows.slice(0, 0)]))
+    judged, nothing = judge_batches({}, 3)(iter([rows, rows.slice(0, 0)]))
     assert not nothing.num_rows
     assert judged.schema == SCHEMA
     assert judged.to_pylist() == [
-        {"protocol": "uep12", "content": "c", "signer": None, "auth": "valid"}
+        {"protocol": "uep12", "content": "c", "signer": None, "auth": "valid", "slice": 3}
     ]
 
 
@@ -92,7 +92,7 @@ def test_frames_of_the_mesh_are_judged_alike_one_by_one_and_in_batches() -> None
             for signer, raw in zip(signers, raws, strict=True)
         ]
     )
-    (judged,) = judge_batches(keys)(iter([rows]))
+    (judged,) = judge_batches(keys, 0)(iter([rows]))
     found = judged.column("auth").to_pylist()
     assert found == ["valid", "valid", "invalid", "unsigned", "unknown_key", "valid", "invalid"]
     assert found == [judge("myriadmesh", raw, list(keys.values())).value for raw in raws]

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from wireloom.pipeline.catalogue import all_tables
 from wireloom.pipeline.tables import Table
+from wireloom.pipeline.types import arrow_type
 
 AT = datetime(2026, 1, 1, 6, tzinfo=UTC)
 HOSTILE = (
@@ -58,44 +59,5 @@ def _hostile(type_: pa.DataType) -> Any:
     return {"string": HOSTILE, "bool": True, "double": 7.0}.get(str(type_), 7)
 
 
-_PLAIN = {
-    "string": pa.string(),
-    "binary": pa.binary(),
-    "boolean": pa.bool_(),
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "double": pa.float64(),
-    "timestamp": pa.timestamp("us", "UTC"),
-    "decimal(20,0)": pa.decimal128(20, 0),
-}
-
-
 def _schema(table: Table) -> pa.Schema:
-    return pa.schema([(column.name, _type(column.type)) for column in table.columns])
-
-
-def _type(text: str) -> pa.DataType:
-    """A type as Spark writes it."""
-    text = text.strip().lower()
-    kind, _, inner = text.partition("<")
-    parts = _parts(inner.removesuffix(">"))
-    if kind == "array":
-        return pa.list_(_type(parts[0]))
-    if kind == "map":
-        return pa.map_(_type(parts[0]), _type(parts[1]))
-    if kind == "struct":
-        named = [part.strip().partition(":") for part in parts]
-        return pa.struct([(name.strip("` "), _type(type_)) for name, _, type_ in named])
-    return _PLAIN[text]
-
-
-def _parts(text: str) -> list[str]:
-    """What commas part, but for those within brackets."""
-    parts, depth = [""], 0
-    for one in text:
-        depth += (one in "<(") - (one in ">)")
-        if one == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += one
-    return parts
+    return pa.schema([(column.name, arrow_type(column.type)) for column in table.columns])

@@ -67,7 +67,7 @@ def run(data: Path, root: str | None, master: str | None, conf: tuple[str, ...])
 def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Keep the tables up to date with what is being captured, until interrupted."""
     from wireloom.cli.spark import started
-    from wireloom.pipeline import run as running
+    from wireloom.pipeline import watch as watching
 
     folder, store = _captures(data), _store(data, root)
     asked: list[bool] = []
@@ -80,7 +80,7 @@ def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...
         with started(master, conf, shown, on_signal=stop) as spark:
             shown.stage("watching")
             progress = WatchProgress(shown).progress
-            running.watch(spark, folder, store, progress=progress, stopped=lambda: bool(asked))
+            watching.watch(spark, folder, store, progress=progress, stopped=lambda: bool(asked))
 
 
 @command.command("reprocess")

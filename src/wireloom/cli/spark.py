@@ -10,6 +10,7 @@ import re
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from subprocess import Popen, TimeoutExpired
 from threading import Thread
 from typing import Any, Final
@@ -22,7 +23,8 @@ from pyspark.sql import SparkSession
 
 from wireloom.cli.misuse import MisuseError
 from wireloom.cli.progress import ProgressLine
-from wireloom.pipeline.spark import JavaMissingError, session
+from wireloom.pipeline.classes import Archive
+from wireloom.pipeline.spark import JavaMissingError, Starting, Style, is_local, java, session
 
 STOPPED: Final = b"stopped; run again to go on\n"
 PATIENCE_SECONDS: Final = 10.0
@@ -64,8 +66,8 @@ def started(
     shown: ProgressLine,
     *,
     on_signal: Callable[[], None] | None = None,
-) -> Iterator[SparkSession]:
-    """A session while it is needed.
+) -> Iterator[Starting]:
+    """Spark, while it is needed; it starts when a run knows how much there is to do.
 
     Args:
         master: Where it runs.
@@ -78,13 +80,15 @@ def started(
     """
     settings = parsed(conf)
     _obey(shown, on_signal)
-    shown.stage("starting Spark")
-    spark = _start(master, settings, shown)
-    _obey(shown, on_signal)  # Spark has put a handler of its own there, which ends in a traceback
+    local = is_local(master)
+    spark = Starting(partial(_start, master, settings, shown), is_local=local)
     try:
         yield spark
     finally:
         spark.stop()
+        _end_process()
+        if local:
+            Archive.found(java()).keep()
 
 
 def passed_on(line: str) -> bool:
@@ -92,10 +96,14 @@ def passed_on(line: str) -> bool:
     return _BANNER.match(line) is None
 
 
-def _start(master: str | None, settings: dict[str, str], shown: ProgressLine) -> SparkSession:
+def _start(
+    master: str | None, settings: dict[str, str], shown: ProgressLine, style: Style
+) -> SparkSession:
     listener = Listener(shown)
     try:
-        spark = session(master=master, settings=settings, stderr=listener.ear)
+        spark = session(
+            master=master, settings=settings, style=style, stderr=listener.ear, archives=True
+        )
     except JavaMissingError as error:
         raise click.ClickException(str(error)) from None
     except (Py4JError, PySparkException) as error:
@@ -173,6 +181,12 @@ def _end(number: int, shown: ProgressLine) -> None:
     shown.end()
     os.write(2, STOPPED)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    _end_process()
+    os._exit(128 + number)
+
+
+def _end_process() -> None:
+    """Ends Spark's process, and waits for it: it writes the archive of its classes then."""
     process: Popen[bytes] | None = getattr(SparkContext._gateway, "proc", None)
     if process is not None:
         process.terminate()
@@ -180,4 +194,3 @@ def _end(number: int, shown: ProgressLine) -> None:
             process.wait(PATIENCE_SECONDS)
         except TimeoutExpired:
             process.kill()
-    os._exit(128 + number)

@@ -1,13 +1,13 @@
 """All tables, in the order in which a run writes them."""
 
 from wireloom.pipeline import frame_tables
+from wireloom.pipeline.derived import DERIVED
 from wireloom.pipeline.run import RUNS
-from wireloom.pipeline.stages.analyse import TABLES
 from wireloom.pipeline.stages.refine import KEYS, VERDICTS
 from wireloom.pipeline.tables import Table
 
 
 def all_tables() -> list[Table]:
     """Every table's declaration."""
-    analysed = [table for table, _ in TABLES]
+    analysed = [one.table for one in DERIVED]
     return [*frame_tables.ingested(), KEYS, VERDICTS, *analysed, RUNS]

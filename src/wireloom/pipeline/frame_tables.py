@@ -1,8 +1,10 @@
 """The tables that ingest fills: what was captured, decoded or refused."""
 
-from collections.abc import Sequence
-from functools import cache
-from typing import Final
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import cache, reduce
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from wireloom.pipeline.decoding import schema
 from wireloom.pipeline.log import File
+from wireloom.pipeline.paths import leaf, project
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Column, Table, columns_of
 from wireloom.registry import NAMES
@@ -19,17 +22,22 @@ REFUSAL: Final = ("reason", "detail", "offset")
 MESSAGE: Final = frozenset({*DECODED.names, *NAMES}.difference(REFUSAL))
 """Columns that only a frame that decodes can have."""
 
-FEW: Final = 200_000
-"""Up to this number of rows, reading them in this process is cheaper than a Spark job."""
-
 REWRITTEN: Final = "rewritten"
 """The application whose version is the slice at which frames were last decoded anew."""
 
 SLICE: Final = "slice"
 """A column of these tables, and the application that counts their slices."""
 
-MENTIONS: Final = ("message_id", "reply_to")
-"""Columns that name a message."""
+_TELLING: Final = ("protocol", "type", SLICE)
+"""Columns that tell whether a frame is of some types and slices."""
+
+
+class Span(NamedTuple):
+    """A time from its begin up to, not including, its end."""
+
+    begin: datetime
+    end: datetime
+
 
 KIND: Final = "kind"
 """The column that names the table of a row; no table has it."""
@@ -116,13 +124,6 @@ def ingested() -> tuple[Table, ...]:
     return frames(), quarantine(), batched()
 
 
-@cache
-def stored(table: Table) -> pa.Schema:
-    """The columns of one of these tables, for workers, which have no Spark session."""
-    known = {field.name: field for field in (*schema(), pa.field(SLICE, pa.int64()))}
-    return pa.schema([known[column.name] for column in table.columns])
-
-
 def last_slice(store: TableStore) -> int:
     """The last slice that all tables of ingest have; -1 if there is none."""
     return min(store.log.done(table.name, SLICE) for table in ingested())
@@ -135,8 +136,15 @@ def next_slice(store: TableStore) -> int:
 
 
 def rewritten(store: TableStore) -> int:
-    """The slice at which frames were last decoded anew; -1 if they never were."""
-    return store.log.done(frames().name, REWRITTEN)
+    """The slice at which rows were last decoded or stored anew; -1 if they never were."""
+    return max(store.log.done(table.name, REWRITTEN) for table in ingested())
+
+
+def announce(store: TableStore, place: int) -> None:
+    """Adds an empty slice after rows were rewritten: all other tables are behind it then."""
+    for table in ingested():
+        if store.log.done(table.name, SLICE) < place:
+            store.log.commit(table, [], {SLICE: place, REWRITTEN: place})
 
 
 def decoded(
@@ -144,15 +152,8 @@ def decoded(
 ) -> DataFrame:
     """All frames that decode, batched ones included, or those of some slices."""
     last = last_slice(store) if upto is None else upto
-    parts = [store.read(spark, table, _since(store, table, after)) for table in _both()]
+    parts = [store.read(spark, table, _since(store, table, after)) for table in sighted()]
     return parts[0].union(parts[1]).where(f"{SLICE} > {after} and {SLICE} <= {last}")
-
-
-def few(store: TableStore, *, after: int) -> bool:
-    """Whether what came after a slice is few enough rows to be read in this process."""
-    if after < 0:
-        return False
-    return count(store, after=after) <= FEW
 
 
 def count(store: TableStore, *, after: int) -> int:
@@ -162,7 +163,7 @@ def count(store: TableStore, *, after: int) -> int:
 
 def since(store: TableStore, *, after: int) -> list[tuple[str, File]]:
     """Tables and files that have the frames that came after a slice."""
-    return [(table.name, file) for table in _both() for file in _since(store, table, after)]
+    return [(table.name, file) for table in sighted() for file in _since(store, table, after)]
 
 
 def gathered(
@@ -175,23 +176,109 @@ def gathered(
 ) -> pa.Table:
     """Some columns of the frames of some slices, or of some frames, without Spark."""
     wanted = (pc.field(SLICE) > after) & (pc.field(SLICE) <= upto)
-    parts = [
-        rows.filter(wanted if where is None else wanted & where)
-        for table in _both()
-        for _, rows in store.scan(table, [*columns, SLICE], _since(store, table, after))
-    ]
-    return pa.concat_tables(parts) if parts else _nothing(columns)
+    if where is not None:
+        wanted &= where
+    found = (
+        rows
+        for table in sighted()
+        for _, rows in store.scan(
+            table, [*columns, SLICE], _since(store, table, after), where=wanted
+        )
+    )
+    return _together(found, columns)
 
 
-def related(store: TableStore, columns: Sequence[str], ids: pa.Array, *, upto: int) -> pa.Table:
-    """Some columns, ids among them, of the frames that have one of these ids or refer to one."""
-    mentioned = pc.field("message_id").isin(ids) | pc.field("reply_to").isin(ids)
-    parts = [
-        rows.filter(mentioned & (pc.field(SLICE) <= upto))
-        for table in _both()
-        for _, rows in store.holding(table, [*columns, SLICE], MENTIONS, ids)
-    ]
-    return pa.concat_tables(parts) if parts else _nothing(columns)
+def holding(
+    store: TableStore, columns: Sequence[str], within: Sequence[str], values: pa.Array, *, upto: int
+) -> pa.Table:
+    """Some columns of the frames that have one of `values` in a column of `within`."""
+    found = (
+        rows.filter(pc.and_(_among(rows, within, values), pc.less_equal(rows.column(SLICE), upto)))
+        for table in sighted()
+        for _, rows in store.holding(table, [*{*columns, *within}, SLICE], within, values)
+    )
+    return project(_together(found, columns), columns)
+
+
+def between(
+    store: TableStore, table: Table, columns: Sequence[str], spans: Sequence[Span], *, upto: int
+) -> pa.Table:
+    """Some columns of the rows of a table of ingest that were captured in one of some spans."""
+    found = (
+        rows.filter(pc.and_(_within(rows, spans), pc.less_equal(rows.column(SLICE), upto)))
+        for file in store.log.files(table.name)
+        if any(_may_be_in(file, span) for span in spans)
+        for _, rows in store.scan(table, [*{*columns, "captured_at"}, SLICE], [file])
+    )
+    return _together(found, columns, table)
+
+
+def chosen(
+    store: TableStore,
+    columns: Sequence[str],
+    protocol: str | None,
+    types: Sequence[str],
+    upto: int,
+) -> Iterator[pa.Table]:
+    """Some columns of the frames of a protocol and of some types, file by file."""
+    wanted = pc.field(SLICE) <= upto
+    if protocol is not None:
+        wanted &= pc.field("protocol") == protocol
+    if types:
+        wanted &= pc.field("type").isin(types)
+    for table in sighted():
+        for rows in store.choose(table, columns, wanted, _TELLING):
+            yield project(rows, columns)
+
+
+def tally(store: TableStore, *, upto: int) -> dict[tuple[str, str], int]:
+    """How many frames there are of each protocol and type."""
+    found: Counter[tuple[str, str]] = Counter()
+    for table in sighted():
+        for _, rows in store.scan(table, _TELLING, where=pc.field(SLICE) <= upto):
+            counted = rows.group_by(["protocol", "type"]).aggregate([([], "count_all")])
+            for row in counted.to_pylist():
+                found[row["protocol"], row["type"]] += row["count_all"]
+    return dict(found)
+
+
+def refused(store: TableStore, columns: Sequence[str], *, after: int, upto: int) -> pa.Table:
+    """Some columns of the frames of some slices that do not decode."""
+    wanted = (pc.field(SLICE) > after) & (pc.field(SLICE) <= upto)
+    files = _since(store, quarantine(), after)
+    found = (rows for _, rows in store.scan(quarantine(), [*columns, SLICE], files, where=wanted))
+    return _together(found, columns, quarantine())
+
+
+def none_refused(columns: Sequence[str]) -> pa.Table:
+    """No such frames."""
+    return project(quarantine().arrow.empty_table(), columns)
+
+
+def _together(
+    found: Iterable[pa.Table], columns: Sequence[str], table: Table | None = None
+) -> pa.Table:
+    """Rows of several files as one table, with these columns alone."""
+    parts = [project(rows, columns) for rows in found]
+    empty = project((table or frames()).arrow.empty_table(), columns)
+    return pa.concat_tables([empty, *parts])
+
+
+def _among(rows: pa.Table, within: Sequence[str], values: pa.Array) -> pa.ChunkedArray:
+    hits = [pc.is_in(leaf(rows, path), value_set=values) for path in within]
+    return reduce(pc.or_, hits)
+
+
+def _may_be_in(file: File, span: Span) -> bool:
+    if file.earliest is None or file.latest is None:
+        return True
+    return file.earliest < span.end and span.begin <= file.latest
+
+
+def _within(rows: pa.Table, spans: Sequence[Span]) -> pa.ChunkedArray:
+    at = rows.column("captured_at")
+    hits = [pc.and_(pc.greater_equal(at, one.begin), pc.less(at, one.end)) for one in spans]
+    return reduce(pc.or_, hits)
 
 
 def horizon_ms(store: TableStore, *, upto: int) -> int:
@@ -208,13 +295,8 @@ def horizon_ms(store: TableStore, *, upto: int) -> int:
     return latest
 
 
-def _nothing(columns: Sequence[str]) -> pa.Table:
-    wanted = {name.partition(".")[0] for name in columns}
-    fields = [field for field in frames().arrow if field.name in wanted]
-    return pa.schema(fields).empty_table()
-
-
-def _both() -> tuple[Table, Table]:
+def sighted() -> tuple[Table, Table]:
+    """The tables that have sightings."""
     return frames(), batched()
 
 

@@ -70,7 +70,7 @@ def _numbers(spark: SparkSession, shares: int) -> DataFrame:
 def _judge(
     wanted: Assignment, shares: int, numbers: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    judge = judge_batches(wanted.keys)
+    judge = judge_batches(wanted.keys, wanted.upto)
     for batch in numbers:
         for number in batch.column("id").to_pylist():
             yield from judge(_rows(wanted, shares, number))

@@ -36,6 +36,9 @@ class File(NamedTuple):
     last: int
     """The last one."""
 
+    earliest: datetime | None
+    """Its first capture, to the millisecond."""
+
     latest: datetime | None
     """Its last capture, to the millisecond."""
 
@@ -74,6 +77,10 @@ class DeltaLog:
             known[name] = opened.version(), _listed(opened)
         return known[name][1]
 
+    def rows(self, name: str) -> int:
+        """How many rows the table has now."""
+        return sum(file.rows for file in self.files(name))
+
     def version(self, name: str) -> int:
         """How many commits the table has; -1 if it does not exist."""
         opened = self.open(name)
@@ -81,9 +88,15 @@ class DeltaLog:
 
     def done(self, name: str, app: str) -> int:
         """Up to which version `app` has committed; -1 if never."""
-        opened = self.open(name)
-        version = opened.transaction_version(app) if opened is not None else None
-        return -1 if version is None else version
+        return self.all_done(name, [app])[0]
+
+    def all_done(self, name: str, apps: Sequence[str]) -> list[int]:
+        """The same of several at once."""
+        opened = self.open(name) if apps else None
+        if opened is None:
+            return [-1] * len(apps)
+        found = [opened.transaction_version(app) for app in apps]
+        return [-1 if version is None else version for version in found]
 
     def computed(self, table: Table, app: str) -> int:
         """The same of a table that is computed whole; -1 if its columns are another version's."""
@@ -151,7 +164,10 @@ def _configuration(table: Table) -> dict[str, str]:
 
 def _listed(opened: DeltaTable) -> list[File]:
     actions = pa.table(opened.get_add_actions(flatten=True))
-    wanted = ("path", "num_records", "size_bytes", "min.slice", "max.slice", "max.captured_at")
+    wanted = (
+        *("path", "num_records", "size_bytes"),
+        *("min.slice", "max.slice", "min.captured_at", "max.captured_at"),
+    )
     columns = [
         actions.column(name).to_pylist()
         if name in actions.column_names
@@ -159,8 +175,8 @@ def _listed(opened: DeltaTable) -> list[File]:
         for name in wanted
     ]
     return [
-        File(path, int(rows or 0), int(size), int(first or 0), int(last or 0), latest)
-        for path, rows, size, first, last, latest in zip(*columns, strict=True)
+        File(path, int(rows or 0), int(size), int(first or 0), int(last or 0), earliest, latest)
+        for path, rows, size, first, last, earliest, latest in zip(*columns, strict=True)
     ]
 
 

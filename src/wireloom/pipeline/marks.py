@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from wireloom.pipeline.paths import leaf
 from wireloom.wire.batch import Array
 
 MOST: Final = 16_000_000
@@ -63,7 +64,7 @@ def _marked(file: pq.ParquetFile, columns: Sequence[str]) -> list[Array]:
     """The hashes of what each row group holds."""
     with file:
         groups = [file.read_row_group(group, list(columns)) for group in range(file.num_row_groups)]
-    return [_hashed(rows.columns) for rows in groups]
+    return [_hashed([leaf(rows, path) for path in columns]) for rows in groups]
 
 
 def _hashed(columns: Sequence[pa.Array | pa.ChunkedArray]) -> Array:

@@ -5,9 +5,8 @@ touches. New rows are therefore written together with the small files, until the
 a larger file that is touched is rewritten in pieces.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
-from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,8 +33,15 @@ class Removal(NamedTuple):
         return pc.is_in(rows.column(self.column), value_set=self.values)
 
 
-def merge(
-    store: TableStore, table: Table, touched: Removal, rows: pa.Table, *, app: str, version: int
+def merge(  # noqa: PLR0913
+    store: TableStore,
+    table: Table,
+    touched: Removal,
+    rows: pa.Table,
+    *,
+    app: str,
+    version: int,
+    also: Mapping[str, int] | None = None,
 ) -> int:
     """Puts `rows` in the place of the touched ones, in one transaction.
 
@@ -46,12 +52,14 @@ def merge(
         rows: The rows that are added.
         app: Who merges.
         version: Up to where. If it did so before, nothing is done.
+        also: Who else has got how far with this.
 
     Returns:
         How many rows were added.
     """
     if store.log.done(table.name, app) >= version:
         return 0
+    done = {app: version, **(also or {})}
     key = [touched.column]
     hit = [
         file
@@ -59,14 +67,14 @@ def merge(
         if pc.any(touched.among(keys)).as_py()
     ]
     if not hit and not rows.num_rows:
-        return store.log.commit(table, [], {app: version})
+        return store.log.commit(table, [], done)
     small = [file for file in store.log.files(table.name) if file.rows < SMALL]
     large = [file for file in hit if file.rows >= SMALL]
     added = rows.select(table.arrow.names).cast(table.arrow)
     parts = [pa.concat_tables([added, *_left(store, table, small, touched)])]
     parts += _left(store, table, large, touched)
-    paths = [_written(store, table, piece) for part in parts for piece in _pieces(part)]
-    store.log.commit(table, paths, {app: version}, removed=[*small, *large])
+    paths = [store.written(table, piece) for part in parts for piece in _pieces(part)]
+    store.log.commit(table, paths, done, removed=[*small, *large])
     return int(rows.num_rows)
 
 
@@ -81,11 +89,3 @@ def _left(
 def _pieces(rows: pa.Table) -> Iterator[pa.Table]:
     for begin in range(0, rows.num_rows, PIECE):
         yield rows.slice(begin, PIECE)
-
-
-def _written(store: TableStore, table: Table, rows: pa.Table) -> str:
-    path = f"{uuid4().hex}.parquet"
-    store.files.make(table.name)
-    with store.files.writer(table.name, path, table.arrow) as writer:
-        writer.write_table(rows)
-    return path

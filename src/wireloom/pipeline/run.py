@@ -1,29 +1,27 @@
 """A run of the pipeline: ingest, refine and analyse, once or continuously."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from time import perf_counter, sleep
-from typing import Final, NamedTuple, Self
+from time import perf_counter
+from typing import Final, NamedTuple
 
-from pyspark.sql import SparkSession
+import pyarrow as pa
 
 from wireloom.pipeline import frame_tables
+from wireloom.pipeline.derived import DERIVED
 from wireloom.pipeline.progress import SILENT, Progress
+from wireloom.pipeline.spark import Spark, Style
 from wireloom.pipeline.stages import reprocess as reprocessing
-from wireloom.pipeline.stages.analyse import analyse, recompute, stalest
-from wireloom.pipeline.stages.follow import FOLLOWED, follow
-from wireloom.pipeline.stages.ingest import IngestedBatch, ingest
-from wireloom.pipeline.stages.inputs import refined
+from wireloom.pipeline.stages.analyse import analyse
+from wireloom.pipeline.stages.ingest import IngestedBatch, Ingestion
+from wireloom.pipeline.stages.inputs import APP
 from wireloom.pipeline.stages.refine import refine
-from wireloom.pipeline.stages.tidy import tidy
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Column, Table
 
-POLL_SECONDS: Final = 0.05
-REST: Final = 10
-"""While frames arrive, the pause after a table's turn is this many times as long as the turn."""
+LIGHT: Final = 60_000
+"""Up to this number of new rows, a light session is done before a full one has warmed up."""
 
 RUNS: Final = Table(
     "runs",
@@ -49,7 +47,7 @@ class RunResult(NamedTuple):
 
 
 def run(
-    spark: SparkSession, captures: Path, store: TableStore, *, progress: Progress = SILENT
+    spark: Spark, captures: Path, store: TableStore, *, progress: Progress = SILENT
 ) -> RunResult:
     """Brings all tables up to date with what is in `captures` now."""
     started_at = datetime.now(UTC)
@@ -71,7 +69,9 @@ def run(
         job()
         seconds[stage] = perf_counter() - begin
 
-    timed("ingest", lambda: ingest(spark, captures, store, on_batch=on_batch).await_end())
+    ingestion = Ingestion(spark, captures, store, on_batch=on_batch)
+    _begin(spark, ingestion.waiting(), store)
+    timed("ingest", ingestion.run)
     timed("refine", lambda: refine(spark, store))
     timed(
         "analyse", lambda: analyse(spark, store, on_table=on_table, on_start=progress.table_started)
@@ -83,90 +83,20 @@ def run(
         seconds,
     )
     if result.frames or result.quarantine:
-        _note(spark, store, started_at, result)
+        _note(store, started_at, result)
     return result
 
 
-def watch(
-    spark: SparkSession,
-    captures: Path,
-    store: TableStore,
-    *,
-    progress: Progress = SILENT,
-    stopped: Callable[[], bool],
-) -> None:
-    """Keeps the tables up to date until `stopped` returns true.
-
-    Frames are stored as they arrive, and the tables that follow them are updated at once. The
-    other tables are computed in the background, one at a time.
-    """
-    ingestion = ingest(spark, captures, store, on_batch=progress.batch, continuous=True)
-    try:
-        with Turns(spark, store, progress) as turns:
-            while not stopped() and ingestion.query.isActive:
-                is_busy = frame_tables.last_slice(store) > refined(store)
-                refine(spark, store)
-                if not follow(spark, store, on_table=progress.table):
-                    recompute(
-                        spark,
-                        store,
-                        FOLLOWED,
-                        on_table=progress.table,
-                        on_start=progress.table_started,
-                    )
-                turns.go_on(busy=is_busy)
-                if not is_busy:
-                    sleep(POLL_SECONDS)
-        failure = ingestion.query.exception()
-        if failure is not None:
-            raise failure
-    finally:
-        ingestion.stop()
-
-
-class Turns:
-    """Work in the background: compacts files, and computes the table that is furthest behind."""
-
-    def __init__(self, spark: SparkSession, store: TableStore, progress: Progress) -> None:
-        self._spark = spark
-        self._store = store
-        self._progress = progress
-        self._thread = ThreadPoolExecutor(1)
-        self._turn: Future[None] | None = None
-        self._rest_until = 0.0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._thread.shutdown()
-
-    def go_on(self, *, busy: bool) -> None:
-        """Begins the next turn if the last one is over; while frames arrive, only after a pause."""
-        if self._turn is not None and self._turn.done():
-            self._turn.result()
-            self._turn = None
-        if self._turn is None:
-            rests = busy and perf_counter() < self._rest_until
-            table = None if rests else stalest(self._store)
-            self._turn = self._thread.submit(self._take_turn, table)
-
-    def _take_turn(self, table: Table | None) -> None:
-        tidy(self._store)
-        if table is not None:
-            begin = perf_counter()
-            recompute(
-                self._spark,
-                self._store,
-                [table],
-                on_table=self._progress.table,
-                on_start=self._progress.table_started,
-            )
-            self._rest_until = perf_counter() + REST * (perf_counter() - begin)
+def _begin(spark: Spark, waiting: int, store: TableStore) -> None:
+    """Starts Spark while frames are stored, unless there is nothing to do."""
+    least = min(store.log.computed(one.table, APP) for one in DERIVED)
+    behind = frame_tables.count(store, after=least)
+    if waiting or least < frame_tables.last_slice(store):
+        spark.begin(Style.LIGHT if waiting + behind <= LIGHT else Style.FULL)
 
 
 def reprocess(
-    spark: SparkSession, store: TableStore, *, progress: Progress = SILENT
+    spark: Spark, store: TableStore, *, progress: Progress = SILENT
 ) -> tuple[int, int]:
     """Decodes anew what another version decoded, and brings the other tables up to date.
 
@@ -182,8 +112,7 @@ def reprocess(
     return counts
 
 
-def _note(spark: SparkSession, store: TableStore, started_at: datetime, result: RunResult) -> None:
-    row = spark.createDataFrame(
-        [(started_at, result.frames, result.quarantine, result.tables, result.seconds)], RUNS.schema
-    )
-    store.append(RUNS, row, app="run", version=store.log.version(RUNS.name) + 1)
+def _note(store: TableStore, started_at: datetime, result: RunResult) -> None:
+    row = pa.Table.from_pylist([{"started_at": started_at, **result._asdict()}], RUNS.arrow)
+    version = store.log.version(RUNS.name) + 1
+    store.log.commit(RUNS, [store.written(RUNS, row)], {"run": version})

@@ -47,6 +47,17 @@ SHARE_ROWS: Final = 20_000
 Offset = dict[str, int]
 
 
+class Run(NamedTuple):
+    """Batches of a segment that follow each other."""
+
+    segment: Segment
+    first: int
+    last: int
+    """The first one after them."""
+
+    rows: int
+
+
 class SkippedFile(NamedTuple):
     """A file whose frames are not read."""
 
@@ -216,17 +227,17 @@ def advance(folder: Path, start: Offset, end: Offset, most: int | None) -> Offse
     return dict(sorted(reached.items()))
 
 
-def runs(folder: Path, start: Offset, end: Offset) -> list[tuple[Segment, int, int, int]]:
-    """Each unread batch as (segment, first, last, rows)."""
-    found: list[tuple[Segment, int, int, int]] = []
+def runs(folder: Path, start: Offset, end: Offset) -> list[Run]:
+    """Each batch between two offsets."""
+    found: list[Run] = []
     for segment in segments(folder):
         sums = known_sums(segment)
         unread = range(start.get(segment.name, 0), min(end.get(segment.name, 0), len(sums)))
-        found += [(segment, index, index + 1, sums[index].rows) for index in unread]
+        found += [Run(segment, index, index + 1, sums[index].rows) for index in unread]
     return found
 
 
-def share(batches: list[tuple[Segment, int, int, int]], count: int) -> list[Slice]:
+def share(batches: Sequence[Run], count: int) -> list[Slice]:
     """Batches in at most `count` slices of about the same number of rows."""
     total = sum(rows for *_, rows in batches)
     count = min(count, max(1, -(-total // SHARE_ROWS)))

@@ -1,20 +1,33 @@
-"""Building the Spark session; nothing else builds one."""
+"""Spark in two styles, for a little work and for much; nothing else builds a session.
+
+Most of what a small run waits for is the start of the JVM and the compilers that work on generated
+code. A light session therefore has a small heap, compiles little and generates no code. A full one
+is Spark as it is on a cluster. Both run the same transforms.
+"""
 
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from enum import Enum
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import pyarrow as pa
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import DataFrame, SparkSession
 
+from wireloom.pipeline.classes import Archive
+
 CORES: Final = os.cpu_count() or 1
 SLOTS: Final = CORES + 2
 """Tasks at a time, more than cores: a short task does not wait for a long one."""
+
+BESIDE: Final = CORES + 1
+"""Tables that are computed side by side: one is planned while others are computed."""
 
 LOGGING: Final = Path(__file__).with_name("log4j2.properties")
 
@@ -35,34 +48,133 @@ SETTINGS: Final = {
     "spark.scheduler.mode": "FAIR",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.memory": "4g",
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{LOGGING}",
 }
 """The defaults of Wireloom; settings of the caller override them."""
+
+FOR_FEW: Final = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""One partition, plans that are not changed on the way, and no code that takes longer to compile
+than to run."""
+
+
+class Style(Enum):
+    """How much a session is made for."""
+
+    LIGHT = "light"
+    """Few rows: what counts is how soon it is there."""
+
+    FULL = "full"
+
+
+_MEMORY: Final = {Style.LIGHT: "640m", Style.FULL: "4g"}
+_OPTIONS: Final = {
+    Style.LIGHT: "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m",
+    Style.FULL: "-XX:ReservedCodeCacheSize=320m",
+}
 
 
 class JavaMissingError(RuntimeError):
     """There is no Java to run Spark on."""
 
 
+class Spark(Protocol):
+    """Spark, which starts when a run knows how much there is to do."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it runs on this machine alone."""
+        ...
+
+    def begin(self, style: Style) -> None:
+        """Starts it in the background; the first style that is asked for counts."""
+        ...
+
+    def session(self) -> SparkSession:
+        """The session, as soon as it is there."""
+        ...
+
+
+class Started:
+    """A session that is there already."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it runs on this machine alone."""
+        return self._session.sparkContext.master.startswith("local")
+
+    def begin(self, style: Style) -> None:
+        """Nothing is left to be done."""
+
+    def session(self) -> SparkSession:
+        """The session."""
+        return self._session
+
+
+class Starting:
+    """A session that starts in a thread of its own.
+
+    Args:
+        start: Starts it.
+        is_local: Whether it will run on this machine alone.
+    """
+
+    def __init__(self, start: Callable[[Style], SparkSession], *, is_local: bool) -> None:
+        self.is_local = is_local
+        self._start = start
+        self._thread = ThreadPoolExecutor(1)
+        self._session: Future[SparkSession] | None = None
+
+    def begin(self, style: Style) -> None:
+        """Starts it in the background; the first style that is asked for counts."""
+        if self._session is None:
+            self._session = self._thread.submit(self._start, style)
+
+    def session(self) -> SparkSession:
+        """The session, as soon as it is there."""
+        self.begin(Style.FULL)
+        assert self._session is not None
+        return self._session.result()
+
+    def stop(self) -> None:
+        """Ends it, if it was started."""
+        if self._session is not None and self._session.exception() is None:
+            self._session.result().stop()
+        self._thread.shutdown()
+
+
+def is_local(master: str | None) -> bool:
+    """Whether a master is this machine; None is what the environment says."""
+    return (master or os.environ.get("SPARK_MASTER", "local")).startswith("local")
+
+
 def session(
     *,
     master: str | None = None,
     settings: Mapping[str, str] | None = None,
+    style: Style = Style.FULL,
     stderr: int | None = None,
+    archives: bool = False,
 ) -> SparkSession:
     """A Spark session, on all cores of this machine unless `master` says otherwise.
 
     Args:
         master: Where it runs.
         settings: Settings of Spark, which override those of Wireloom.
+        style: How much it is made for.
         stderr: The file that Spark's process has as its standard error, if not this process's own.
+        archives: Have the JVM write the archive of its classes when it ends, if there is none.
 
     Raises:
         JavaMissingError: If no Java is installed.
     """
-    home = Path(os.environ.get("JAVA_HOME", "/nonexistent"))
-    if not (home / "bin" / "java").exists() and not shutil.which("java"):
+    if java() is None:
         raise JavaMissingError(
             "Java 17 or newer is missing. Type: sudo apt-get install openjdk-17-jre-headless"
         )
@@ -71,11 +183,39 @@ def session(
     conf = SparkConf().setAppName("wireloom")
     if master is not None or "SPARK_MASTER" not in os.environ:
         conf.setMaster(master or f"local[{SLOTS}]")
-    conf.setAll(list({**SETTINGS, **(settings or {})}.items()))
+    conf.setAll(list({**SETTINGS, **_styled(master, style, archives=archives), **(settings or {})}.items()))
     if stderr is not None:
         gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
         SparkContext(conf=conf, gateway=gateway)
     return SparkSession.builder.config(conf=conf).getOrCreate()
+
+
+def java() -> Path | None:
+    """The Java that Spark runs on; None if there is none."""
+    home = Path(os.environ.get("JAVA_HOME", "/nonexistent")) / "bin" / "java"
+    found = home if home.exists() else shutil.which("java")
+    return None if found is None else Path(found)
+
+
+def _styled(master: str | None, style: Style, *, archives: bool) -> dict[str, str]:
+    """The settings that depend on the style and on where Spark runs."""
+    options = [f"-Dlog4j2.configurationFile=file:{LOGGING}", _OPTIONS[style]]
+    found = {"spark.driver.memory": _MEMORY[style]}
+    if is_local(master):
+        found |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        options += Archive.found(java()).options(make=archives)
+    if style is Style.LIGHT:
+        found |= FOR_FEW
+    return {**found, "spark.driver.extraJavaOptions": " ".join(options)}
+
+
+@cache
+def for_few(spark: SparkSession) -> SparkSession:
+    """A session for a few rows, in the same Spark."""
+    few = spark.newSession()
+    for name, value in FOR_FEW.items():
+        few.conf.set(name, value)
+    return few
 
 
 def framed(spark: SparkSession, rows: pa.Table) -> DataFrame:

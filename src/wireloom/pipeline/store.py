@@ -6,16 +6,23 @@ changes nothing. Files of a commit that never happened are left for `vacuum`.
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
 
 from wireloom.pipeline.files import MAX_FILE_RECORDS, ParquetFiles
 from wireloom.pipeline.log import DeltaLog, File
 from wireloom.pipeline.marks import Marks
 from wireloom.pipeline.tables import Table
+
+
+_PLACE: Final = "place"
+"""A column for the place of each row."""
 
 
 class TableStore:
@@ -32,22 +39,60 @@ class TableStore:
         self._marks = Marks()
 
     def read(
-        self, spark: SparkSession, table: Table, files: Sequence[File] | None = None
+        self,
+        spark: SparkSession,
+        table: Table,
+        files: Sequence[File] | None = None,
+        *,
+        schema: StructType | None = None,
     ) -> DataFrame:
-        """The rows of a table, or of some of its files; none if it does not exist yet."""
+        """The rows of a table, or of some of its files; none if it does not exist yet.
+
+        Args:
+            spark: The session.
+            table: The table.
+            files: Its files; all if it is None.
+            schema: The columns that are wanted; all if it is None.
+        """
         chosen = self.log.files(table.name) if files is None else files
+        wanted = table.schema if schema is None else schema
         if not chosen:
-            return spark.createDataFrame([], table.schema)
+            return spark.createDataFrame([], wanted)
         paths = [f"{self.files.uri(table.name)}/{file.path}" for file in chosen]
-        return spark.read.schema(table.schema).parquet(*paths)
+        return spark.read.schema(wanted).parquet(*paths)
 
     def scan(
-        self, table: Table, columns: Sequence[str], files: Sequence[File] | None = None
+        self,
+        table: Table,
+        columns: Sequence[str],
+        files: Sequence[File] | None = None,
+        *,
+        where: pc.Expression | None = None,
     ) -> Iterator[tuple[File, pa.Table]]:
         """Some columns of each file, without Spark; a dot leads into a struct."""
         for file in self.log.files(table.name) if files is None else files:
             with self.files.open(table.name, file.path) as opened:
-                yield file, opened.read(columns=list(columns))
+                rows = opened.read(columns=list(columns))
+                yield file, rows if where is None else rows.filter(where)
+
+    def choose(
+        self, table: Table, columns: Sequence[str], where: pc.Expression, told: Sequence[str]
+    ) -> Iterator[pa.Table]:
+        """Some columns of the rows that meet a condition.
+
+        The columns `told` that the condition is about are read first; of the others no more than
+        the row groups that have such rows.
+        """
+        rest = [name for name in columns if name not in told]
+        for file in self.log.files(table.name):
+            with self.files.open(table.name, file.path) as opened:
+                for group in range(opened.num_row_groups):
+                    known = opened.read_row_group(group, list(told))
+                    places = pa.array(range(known.num_rows), pa.int64())
+                    hits = known.append_column(_PLACE, places).filter(where).column(_PLACE)
+                    if len(hits):
+                        more = opened.read_row_group(group, rest).take(hits)
+                        yield _beside(known.take(hits), more)
 
     def holding(
         self, table: Table, columns: Sequence[str], marked: Sequence[str], values: pa.Array
@@ -82,6 +127,30 @@ class TableStore:
         done = {app: version, **(also or {})}
         return self.log.commit(table, self._write(table, rows), done, mode="overwrite")
 
+    def put(
+        self,
+        table: Table,
+        rows: pa.Table,
+        *,
+        app: str,
+        version: int,
+        also: Mapping[str, int] | None = None,
+    ) -> int:
+        """As `replace`, for rows in this process."""
+        if self.log.computed(table, app) >= version:
+            return 0
+        done = {app: version, **(also or {})}
+        paths = [self.written(table, rows)] if rows.num_rows else []
+        return self.log.commit(table, paths, done, mode="overwrite")
+
+    def written(self, table: Table, rows: pa.Table) -> str:
+        """Writes rows below a table; gives the file, which is not part of it yet."""
+        path = f"{uuid4().hex}.parquet"
+        self.files.make(table.name)
+        with self.files.writer(table.name, path, table.arrow) as writer:
+            writer.write_table(rows)
+        return path
+
     def _write(self, table: Table, rows: DataFrame) -> list[str]:
         """Writes rows below a table; gives the files, which are not part of it yet."""
         folder = uuid4().hex
@@ -90,3 +159,10 @@ class TableStore:
             f"{self.files.uri(table.name)}/{folder}"
         )
         return self.files.paths(table.name, folder)
+
+
+def _beside(one: pa.Table, other: pa.Table) -> pa.Table:
+    """The columns of both."""
+    for name in other.column_names:
+        one = one.append_column(other.schema.field(name), other.column(name))
+    return one

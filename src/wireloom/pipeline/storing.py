@@ -1,99 +1,77 @@
-"""Ingest's own data source: workers decode captured frames and write them as Parquet.
+"""Storing a share of the captures: decoded frames become Parquet files below the tables.
 
-Each share of a micro-batch becomes one file per table. The file lies below the table and is not
-part of it yet: its name is returned to the driver, which commits it. So rows never cross to the
-JVM. A file whose share was processed twice, or that was never committed, is left for `vacuum`.
+Each share becomes one file per table, written here or by a worker of Spark's. The file lies below
+the table and is not part of it yet: its name is given back, to be committed. So rows never cross to
+the JVM. A file whose share was processed twice, or that was never committed, is left for `vacuum`.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from typing import Any, Final
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from typing import Final, NamedTuple
 from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql.datasource import InputPartition
-from pyspark.sql.streaming.datasource import ReadLimit
-from pyspark.sql.types import LongType, StringType, StructType
+from pyspark.sql import SparkSession
 
-from wireloom.capture.receipts import put_receipt
 from wireloom.pipeline import frame_tables
 from wireloom.pipeline.files import ParquetFiles
-from wireloom.pipeline.source import Offset, Slice, WireloomSource, WireloomStream, read_slice
-from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.source import Slice, read_slice
 from wireloom.pipeline.tables import Table
 
-STORED: Final = pa.schema([("table", pa.string()), ("path", pa.string()), ("slice", pa.int64())])
 ROW_GROUP: Final = 100_000
 ENOUGH: Final = 10_000
 """This number of rows is written at once; fewer wait for more, or for the end."""
 
 
-class StoringSource(WireloomSource):
-    """The stream that ingest runs on; the option `tables` is the root of the tables."""
+class StoredFile(NamedTuple):
+    """A file that was written."""
 
-    @classmethod
-    def name(cls) -> str:
-        """The format's name."""
-        return "wireloom_stored"
-
-    def schema(self) -> StructType:
-        """One row a file."""
-        return (
-            StructType()
-            .add("table", StringType())
-            .add("path", StringType())
-            .add("slice", LongType())
-        )
-
-    def streamReader(self, schema: StructType) -> "StoringStream":  # noqa: ARG002, N802
-        """Stores the segments that exist, and what is added later."""
-        limit = int(self.options["maxRows"])
-        return StoringStream(self._folder(), self._partitions(), limit, self.options["tables"])
+    table: str
+    path: str
 
 
-class Share(Slice):
-    """Some batches of some segments, and the slice that they become."""
+class Storing(NamedTuple):
+    """What is stored, and where."""
 
-    def __init__(self, share: Slice, place: int) -> None:
-        super().__init__(share.runs)
-        self.place = place
+    root: str
+    """The root of the tables."""
+
+    tables: tuple[str, ...]
+    """The tables that get rows."""
+
+    place: int
+    """The slice that the rows become part of."""
+
+    shares: Sequence[Slice]
 
 
-class StoringStream(WireloomStream):
-    """Stores a folder as it grows."""
+def stored_here(wanted: Storing) -> list[StoredFile]:
+    """Stores all shares in this process."""
+    return [file for share in wanted.shares for file in _stored(wanted, share)]
 
-    def __init__(self, *arguments: Any) -> None:
-        *known, self._root = arguments
-        super().__init__(*known)
-        self._store: TableStore | None = None
-        self._marked: Offset | None = None
 
-    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
-        """How far the next micro-batch goes; everything before `start` is marked as stored."""
-        if start != self._marked:
-            with suppress(OSError):  # captures that cannot be written are read all the same
-                put_receipt(self._folder, self._root, start)
-            self._marked = start
-        return super().latestOffset(start, limit)
+def stored_by_workers(spark: SparkSession, wanted: Storing) -> list[StoredFile]:
+    """Has each share stored by a worker of Spark's."""
+    count = len(wanted.shares)
+    numbers = spark.range(0, count, 1, count)
+    files = numbers.mapInArrow(partial(_store, wanted), "table string, path string")
+    return [StoredFile(row.table, row.path) for row in files.collect()]
 
-    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
-        """The batches between two offsets, shared out evenly by rows."""
-        self._store = self._store or TableStore(self._root)
-        place = frame_tables.next_slice(self._store)
-        return [Share(one, place) for one in self.shares(start, end)]
 
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Writes one share and names the files."""
-        if not isinstance(partition, Share):
-            raise TypeError(partition)
-        files = ParquetFiles(self._root)
-        for table in frame_tables.ingested():
-            files.make(table.name)
-        written = _write(files, read_slice(partition), partition.place)
-        rows = [{"table": name, "path": path, "slice": partition.place} for name, path in written]
-        yield pa.RecordBatch.from_pylist(rows, schema=STORED)
+def _store(wanted: Storing, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in numbers:
+        for number in batch.column(0).to_pylist():
+            for file in _stored(wanted, wanted.shares[number]):
+                yield pa.RecordBatch.from_pylist([file._asdict()])
+
+
+def _stored(wanted: Storing, share: Slice) -> list[StoredFile]:
+    files = ParquetFiles(wanted.root)
+    for name in wanted.tables:
+        files.make(name)
+    return _write(files, read_slice(share), wanted.place, wanted.tables)
 
 
 class _File:
@@ -108,13 +86,11 @@ class _File:
     def __init__(self, files: ParquetFiles, table: Table, place: int) -> None:
         self.path = f"{uuid4().hex}.parquet"
         self.writer: pq.ParquetWriter | None = None
-        self.taken = [
-            name for name in frame_tables.stored(table).names if name != frame_tables.SLICE
-        ]
+        self.taken = [name for name in table.arrow.names if name != frame_tables.SLICE]
         """The columns that rows come with."""
         self._files = files
         self._name = table.name
-        self._columns = frame_tables.stored(table)
+        self._columns = table.arrow
         self._place = place
         self._waiting: list[pa.RecordBatch] = []
 
@@ -142,10 +118,14 @@ class _File:
 
 
 def _write(
-    files: ParquetFiles, batches: Iterator[pa.RecordBatch], place: int
-) -> list[tuple[str, str]]:
-    """Writes the rows of each table to one file; gives tables and files."""
-    parts = {table.name: _File(files, table, place) for table in frame_tables.ingested()}
+    files: ParquetFiles, batches: Iterator[pa.RecordBatch], place: int, tables: Collection[str]
+) -> list[StoredFile]:
+    """Writes the rows of each table to one file."""
+    parts = {
+        table.name: _File(files, table, place)
+        for table in frame_tables.ingested()
+        if table.name in tables
+    }
     try:
         for batch in batches:
             for name, file in parts.items():
@@ -155,7 +135,7 @@ def _write(
     finally:
         for file in parts.values():
             file.close()
-    return [(name, file.path) for name, file in parts.items() if file.writer is not None]
+    return [StoredFile(name, file.path) for name, file in parts.items() if file.writer is not None]
 
 
 def _chosen(batch: pa.RecordBatch, mask: pa.BooleanArray) -> pa.RecordBatch:

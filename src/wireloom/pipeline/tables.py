@@ -1,11 +1,13 @@
 """Declaring a table: its columns with their types and meanings, for Spark, Arrow and the docs."""
 
 from functools import cache
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
+
+from wireloom.pipeline.types import arrow_type
 
 
 class Column(NamedTuple):
@@ -31,7 +33,7 @@ class Table(NamedTuple):
     @property
     def schema(self) -> StructType:
         """For Spark."""
-        return _parsed(self.columns)
+        return _as_struct(self.columns)
 
     @property
     def arrow(self) -> pa.Schema:
@@ -48,13 +50,10 @@ def columns_of(schema: pa.Schema, meanings: dict[str, str]) -> tuple[Column, ...
 
 
 @cache
-def _parsed(columns: tuple[Column, ...]) -> StructType:
-    """Parsed once: Spark's parser takes longer for a wide table than a commit does."""
-    ddl = ", ".join(f"`{column.name}` {column.type}" for column in columns)
-    return cast("StructType", StructType.fromDDL(ddl))
+def _as_arrow(columns: tuple[Column, ...]) -> pa.Schema:
+    return pa.schema([(column.name, arrow_type(column.type)) for column in columns])
 
 
 @cache
-def _as_arrow(columns: tuple[Column, ...]) -> pa.Schema:
-    schema = to_arrow_schema(_parsed(columns), timezone="UTC")
-    return pa.schema([field.with_nullable(True) for field in schema])  # noqa: FBT003
+def _as_struct(columns: tuple[Column, ...]) -> StructType:
+    return from_arrow_schema(_as_arrow(columns))

@@ -3,6 +3,7 @@
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -14,8 +15,12 @@ from wireloom.capture.retention import Bounds, prune
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import frame_tables
+from wireloom.pipeline.log import DeltaLog
+from wireloom.pipeline.spark import Started
+from wireloom.pipeline.stages import ingest as ingesting
 from wireloom.pipeline.stages.ingest import IngestedBatch, ingest
 from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.tables import Table
 from wireloom.pipeline.upkeep import status
 from wireloom.wire.outcome import Direction
 
@@ -37,10 +42,12 @@ def write(folder: Path, raws: list[bytes]) -> None:
 
 def bring(spark: SparkSession, folder: Path) -> list[IngestedBatch]:
     batches: list[IngestedBatch] = []
-    query = ingest(
-        spark, folder / "captures", TableStore(folder / "tables"), on_batch=batches.append
+    ingest(
+        Started(spark),
+        folder / "captures",
+        TableStore(folder / "tables"),
+        on_batch=batches.append,
     )
-    query.await_end()
     return batches
 
 
@@ -79,16 +86,63 @@ def test_what_is_stored_is_told_to_be_taken(spark: SparkSession, tmp_path: Path)
     assert (told.captured, told.stored, told.behind) == (2, 5, 0)
 
 
-def test_a_batch_that_was_committed_is_not_stored_again(
-    spark: SparkSession, tmp_path: Path
+def sightings(spark: SparkSession, folder: Path) -> list[str]:
+    """Of all frames, refused ones included."""
+    store = TableStore(folder / "tables")
+    return sorted(
+        row.sighting
+        for table in (frame_tables.frames(), frame_tables.quarantine())
+        for row in store.read(spark, table).select("sighting").collect()
+    )
+
+
+def test_workers_store_what_this_process_stores(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(ingesting, "HERE", 0)
+    write(tmp_path / "captures", [bytes.fromhex("792000"), b"nonsense"])
+    assert bring(spark, tmp_path) == [IngestedBatch(0, 1, 1)]
+    assert sightings(spark, tmp_path) == ["n#0", "n#1"]
+
+
+@pytest.mark.parametrize("has_it", ["none", "frames", "quarantine"])
+def test_a_slice_that_a_crash_left_to_some_tables_is_stored_in_the_others(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_it: str
+) -> None:
+    write(tmp_path / "captures", [bytes.fromhex("792000"), b"nonsense"])
+    bring(spark, tmp_path)
+    write(tmp_path / "captures", [bytes.fromhex("792000"), b"more nonsense"])
+    commit = DeltaLog.commit
+
+    def crash(self: DeltaLog, table: Table, *args: Any, **more: Any) -> int:
+        if has_it == "none" or (has_it == "frames" and table.name == "quarantine"):
+            raise KeyboardInterrupt
+        if table.name == "batched":
+            raise KeyboardInterrupt
+        return commit(self, table, *args, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DeltaLog, "commit", crash)
+        with pytest.raises(KeyboardInterrupt):
+            bring(spark, tmp_path)
     write(tmp_path / "captures", [bytes.fromhex("792000")])
     bring(spark, tmp_path)
-    commits = tmp_path / "tables" / "_checkpoints" / "ingest" / "commits"
-    for name in ("0", ".0.crc"):  # as if it had been killed just before
-        (commits / name).unlink()
-    assert bring(spark, tmp_path) == [IngestedBatch(0, 0, 0)]
-    assert TableStore(tmp_path / "tables").read(spark, frame_tables.frames()).count() == 1
+    assert sightings(spark, tmp_path) == [f"n#{number}" for number in range(5)]
+    store = TableStore(tmp_path / "tables")
+    assert len({store.log.done(one.name, frame_tables.SLICE) for one in frame_tables.ingested()}) == 1
+
+
+@pytest.mark.parametrize("gone", ["frames", "quarantine", "batched"])
+def test_a_table_that_was_deleted_is_made_anew_from_the_captures(
+    spark: SparkSession, tmp_path: Path, gone: str
+) -> None:
+    for _ in range(2):
+        write(tmp_path / "captures", [bytes.fromhex("792000"), b"nonsense"])
+        bring(spark, tmp_path)
+    shutil.rmtree(tmp_path / "tables" / gone)
+    bring(spark, tmp_path)
+    assert sightings(spark, tmp_path) == [f"n#{number}" for number in range(4)]
+    assert bring(spark, tmp_path) == []
 
 
 @pytest.mark.parametrize("gone", ["segments", "folder"])

@@ -10,6 +10,7 @@ from pyspark.sql import functions as f
 from support.corpus import fates, same_tables, truth
 from wireloom.pipeline import frame_tables, run
 from wireloom.pipeline.log import DeltaLog
+from wireloom.pipeline.spark import Started
 from wireloom.pipeline.stages import reprocess as stage
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.transforms.fates import TABLE as FATES
@@ -42,13 +43,13 @@ def outdated(spark: SparkSession, tables: Path, tmp_path: Path) -> TableStore:
 def test_an_old_versions_mistakes_are_mended(
     spark: SparkSession, corpus: Path, tables: Path, outdated: TableStore
 ) -> None:
-    good, bad = run.reprocess(spark, outdated)
+    good, bad = run.reprocess(Started(spark), outdated)
     assert good + bad == sum(
         file.rows for table in ("frames", "quarantine") for file in outdated.log.files(table)
     )
     assert fates(Path(outdated.root)) == truth(corpus)
     same_tables(tables, Path(outdated.root))
-    assert stage.reprocess(spark, outdated, on_slice=lambda *_: None) == (0, 0)
+    assert stage.reprocess(Started(spark), outdated, on_slice=lambda *_: None) == (0, 0)
 
 
 def test_what_a_crash_left_between_two_tables_is_finished_first(
@@ -64,9 +65,9 @@ def test_what_a_crash_left_between_two_tables_is_finished_first(
     with monkeypatch.context() as patch:
         patch.setattr(DeltaLog, "commit", crash)
         with pytest.raises(KeyboardInterrupt):
-            stage.reprocess(spark, outdated, on_slice=lambda *_: None)
+            stage.reprocess(Started(spark), outdated, on_slice=lambda *_: None)
     assert outdated.log.done("frames", stage.APP) > outdated.log.done("quarantine", stage.APP)
-    stage.reprocess(spark, outdated, on_slice=lambda *_: None)
+    stage.reprocess(Started(spark), outdated, on_slice=lambda *_: None)
     for table in frame_tables.ingested():
         same_rows = (
             outdated.read(spark, table)
@@ -79,5 +80,5 @@ def test_what_a_crash_left_between_two_tables_is_finished_first(
 
 def test_what_this_version_decoded_stays_as_it_is(spark: SparkSession, tables: Path) -> None:
     before = TableStore(tables).log.version("frames")
-    assert stage.reprocess(spark, TableStore(tables), on_slice=lambda *_: None) == (0, 0)
+    assert stage.reprocess(Started(spark), TableStore(tables), on_slice=lambda *_: None) == (0, 0)
     assert TableStore(tables).log.version("frames") == before

@@ -9,6 +9,7 @@ from support.letters import send
 from wireloom.capture.writer import CaptureWriter
 from wireloom.lake import Lake
 from wireloom.pipeline import frame_tables
+from wireloom.pipeline.spark import Started
 from wireloom.pipeline.stages import tidy as tidying
 from wireloom.pipeline.stages.ingest import ingest
 from wireloom.pipeline.stages.tidy import tidy
@@ -24,7 +25,7 @@ def test_many_files_are_put_together(
     for number in range(3):
         with CaptureWriter(tmp_path / "captures", f"hub-{number}") as writer:
             writer.append(send(10 + number))
-        ingest(spark, tmp_path / "captures", store, on_batch=lambda _: None).await_end()
+        ingest(Started(spark), tmp_path / "captures", store, on_batch=lambda _: None)
         tidy(store)
         counts.append(len(store.log.files("frames")))
     assert counts == [1, 2, 1]

@@ -1,160 +1,256 @@
-"""Analyse: every table that answers a question, from the refined sightings.
+"""Analyse: every table that answers a question, brought up to date with what was refined.
 
-Each table is computed from what is there and replaced in one transaction. Nothing depends on
-the order in which frames came, so many small runs give what one large run gives.
+Of a table only what new frames touch is computed anew (`scopes`, `changes`), by the same transform
+that computes it as a whole. Where that is not possible, or much is touched, all of it is: a node
+plays a new part, frames were decoded anew, much came at once, or the table depends on all frames
+of its types. A few rows are gathered in this process and handed to Spark; many it reads itself.
+Tables are computed side by side, since most of the time goes by in planning.
+
+Nothing depends on the order in which frames came, so many small runs give what one large run gives.
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
 from typing import Final
 
-from pyspark import StorageLevel
-from pyspark.sql import DataFrame, SparkSession
+import pyarrow as pa
 
+from wireloom.pipeline import frame_tables
+from wireloom.pipeline.changes import Changes, Touched
+from wireloom.pipeline.derived import DERIVED, Derived, Inputs
+from wireloom.pipeline.merging import Removal, merge
+from wireloom.pipeline.paths import project
 from wireloom.pipeline.progress import TableStarted, silent
-from wireloom.pipeline.stages.follow import CHANGED, follow
-from wireloom.pipeline.stages.inputs import APP, Inputs, inputs, refined
+from wireloom.pipeline.scopes import By
+from wireloom.pipeline.sighted import Sighted
+from wireloom.pipeline.spark import BESIDE, Spark, for_few, framed
+from wireloom.pipeline.stages import inputs as stored
+from wireloom.pipeline.stages.inputs import APP, refined
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Table
-from wireloom.pipeline.transforms.broker_expired import TABLE as BROKER_EXPIRED
-from wireloom.pipeline.transforms.broker_expired import broker_expired
-from wireloom.pipeline.transforms.broker_hops import TABLE as BROKER_HOPS
-from wireloom.pipeline.transforms.broker_hops import broker_hops
-from wireloom.pipeline.transforms.clocks import TABLE as CLOCKS
-from wireloom.pipeline.transforms.clocks import clocks
-from wireloom.pipeline.transforms.configs import TABLE as CONFIGS
-from wireloom.pipeline.transforms.configs import configs
-from wireloom.pipeline.transforms.deliveries import TABLE as DELIVERIES
-from wireloom.pipeline.transforms.deliveries import deliveries
-from wireloom.pipeline.transforms.disagreements import TABLE as DISAGREEMENTS
-from wireloom.pipeline.transforms.disagreements import disagreements
-from wireloom.pipeline.transforms.fates import TABLE as FATES
-from wireloom.pipeline.transforms.fates import fates
-from wireloom.pipeline.transforms.groups import TABLE as GROUPS
-from wireloom.pipeline.transforms.groups import groups
-from wireloom.pipeline.transforms.hub_actors import TABLE as HUB_ACTORS
-from wireloom.pipeline.transforms.hub_actors import hub_actors
-from wireloom.pipeline.transforms.hub_asks import TABLE as HUB_ASKS
-from wireloom.pipeline.transforms.hub_asks import hub_asks
-from wireloom.pipeline.transforms.hub_pauses import TABLE as HUB_PAUSES
-from wireloom.pipeline.transforms.hub_pauses import hub_pauses
-from wireloom.pipeline.transforms.hub_sessions import TABLE as HUB_SESSIONS
-from wireloom.pipeline.transforms.hub_sessions import hub_sessions
-from wireloom.pipeline.transforms.hub_topics import TABLE as HUB_TOPICS
-from wireloom.pipeline.transforms.hub_topics import hub_topics
-from wireloom.pipeline.transforms.journeys import TABLE as JOURNEYS
-from wireloom.pipeline.transforms.journeys import journeys
-from wireloom.pipeline.transforms.ledger import TABLE as LEDGER
-from wireloom.pipeline.transforms.ledger import ledger
-from wireloom.pipeline.transforms.links import TABLE as LINKS
-from wireloom.pipeline.transforms.links import links
-from wireloom.pipeline.transforms.messages import TABLE as MESSAGES
-from wireloom.pipeline.transforms.messages import messages
-from wireloom.pipeline.transforms.nodes import TABLE as NODES
-from wireloom.pipeline.transforms.nodes import nodes
-from wireloom.pipeline.transforms.payments import TABLE as PAYMENTS
-from wireloom.pipeline.transforms.payments import payments
-from wireloom.pipeline.transforms.receptions import TABLE as RECEPTIONS
-from wireloom.pipeline.transforms.receptions import receptions
-from wireloom.pipeline.transforms.routes import TABLE as ROUTES
-from wireloom.pipeline.transforms.routes import routes
-from wireloom.pipeline.transforms.subscriptions import TABLE as SUBSCRIPTIONS
-from wireloom.pipeline.transforms.subscriptions import subscriptions
-from wireloom.pipeline.transforms.swarm_messages import TABLE as SWARM_MESSAGES
-from wireloom.pipeline.transforms.swarm_messages import swarm_messages
-from wireloom.pipeline.transforms.swarm_missing import SWARMS, swarm_missing, swarms
-from wireloom.pipeline.transforms.swarm_missing import TABLE as SWARM_MISSING
-from wireloom.pipeline.transforms.swarm_violations import TABLE as SWARM_VIOLATIONS
-from wireloom.pipeline.transforms.swarm_violations import swarm_violations
-from wireloom.pipeline.transforms.traffic import TABLE as TRAFFIC
-from wireloom.pipeline.transforms.traffic import traffic
+from wireloom.pipeline.transforms.nodes import joined, parts
 
-TABLES: Final[tuple[tuple[Table, Callable[[Inputs], DataFrame]], ...]] = (
-    (NODES, lambda g: nodes(g.seen)),
-    (MESSAGES, lambda g: messages(g.seen)),
-    (FATES, lambda g: fates(g.seen, g.table(NODES), g.horizon_ms)),
-    (RECEPTIONS, lambda g: receptions(g.seen)),
-    (DISAGREEMENTS, lambda g: disagreements(g.seen, g.quarantine)),
-    (DELIVERIES, lambda g: deliveries(g.seen, g.table(FATES))),
-    (JOURNEYS, lambda g: journeys(g.seen)),
-    (ROUTES, lambda g: routes(g.seen, g.table(NODES), g.table(FATES))),
-    (LINKS, lambda g: links(g.seen)),
-    (CLOCKS, lambda g: clocks(g.seen)),
-    (SWARM_MESSAGES, lambda g: swarm_messages(g.seen)),
-    (SWARM_MISSING, lambda g: swarm_missing(g.table(SWARM_MESSAGES), g.horizon_ms)),
-    (SWARMS, lambda g: swarms(g.table(SWARM_MESSAGES), g.table(SWARM_MISSING))),
-    (SWARM_VIOLATIONS, lambda g: swarm_violations(g.table(SWARM_MESSAGES))),
-    (LEDGER, lambda g: ledger(g.seen)),
-    (GROUPS, lambda g: groups(g.seen)),
-    (PAYMENTS, lambda g: payments(g.seen)),
-    (CONFIGS, lambda g: configs(g.seen, g.horizon_ms)),
-    (SUBSCRIPTIONS, lambda g: subscriptions(g.seen, g.horizon_ms)),
-    (HUB_ASKS, lambda g: hub_asks(g.seen, g.horizon_ms)),
-    (HUB_SESSIONS, lambda g: hub_sessions(g.seen)),
-    (HUB_ACTORS, lambda g: hub_actors(g.seen, g.horizon_ms)),
-    (HUB_TOPICS, lambda g: hub_topics(g.seen)),
-    (HUB_PAUSES, lambda g: hub_pauses(g.seen)),
-    (BROKER_HOPS, lambda g: broker_hops(g.seen)),
-    (BROKER_EXPIRED, lambda g: broker_expired(g.seen)),
-    (TRAFFIC, lambda g: traffic(g.seen, g.quarantine)),
-)
-"""In this order: some are made of those before them."""
+CHANGED: Final = "changed"
+"""Counts the slices up to which rows of a table changed."""
+
+REMADE: Final = "remade"
+"""Counts the slices up to which any of its rows may have changed, not only those of some keys."""
+
+FEW: Final = 60_000
+"""Up to this number of rows, gathering them in this process is cheaper than having Spark read."""
 
 
 def analyse(
-    spark: SparkSession,
+    spark: Spark,
     store: TableStore,
     *,
     on_table: Callable[[str, int], None],
     on_start: TableStarted = silent,
+    tables: Sequence[Derived] = DERIVED,
 ) -> None:
-    """Brings every table up to date with what was refined.
+    """Brings tables up to date.
 
     Args:
-        spark: The session.
+        spark: Where they are computed.
         store: The tables.
-        on_table: Is called with each table and its rows after it is committed.
+        on_table: Is called with each table and the rows that were written, after it is committed.
         on_start: Is called with each table before it is computed.
+        tables: Which ones; what they are made of comes before them.
     """
-    follow(spark, store, on_table=on_table)
-    recompute(spark, store, [table for table, _ in TABLES], on_table=on_table, on_start=on_start)
-
-
-def recompute(
-    spark: SparkSession,
-    store: TableStore,
-    tables: Sequence[Table],
-    *,
-    on_table: Callable[[str, int], None],
-    on_start: TableStarted = silent,
-) -> None:
-    """Computes those of `tables` that are behind from everything that was refined."""
     upto = refined(store)
-    behind = [table for table in tables if store.log.computed(table, APP) < upto]
-    if not behind:
-        return
-    found = inputs(spark, store, upto)
-    if len(behind) > 1:  # one alone reads the columns that it needs, and no others
-        found.seen.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        for place, table in enumerate(behind, start=1):
-            on_start(table.name, place, len(behind))
-            rows = store.replace(
-                table,
-                dict(TABLES)[table](found),
-                app=APP,
-                version=upto,
-                also={CHANGED: upto} if table is NODES else None,
-            )
-            on_table(table.name, rows)
-    finally:
-        found.seen.unpersist()
+    behind = [one for one in tables if store.log.computed(one.table, APP) < upto]
+    if behind:
+        Analysis(spark, store, upto).bring(behind, on_table, on_start)
 
 
-def stalest(store: TableStore) -> Table | None:
-    """The table that lags furthest behind what was refined, if one does.
+def stalest(store: TableStore, tables: Sequence[Derived]) -> Derived | None:
+    """The table that lags furthest behind what was refined, if one does; of equals the first."""
+    done = {one: store.log.computed(one.table, APP) for one in tables}
+    found = min(done, key=lambda one: done[one])
+    return found if done[found] < refined(store) else None
 
-    One that is made of others waits for them: of equals, the first counts.
+
+class Analysis:
+    """Brings tables up to one slice.
+
+    Args:
+        spark: Where they are computed.
+        store: The tables.
+        upto: The slice.
     """
-    done = {table: store.log.computed(table, APP) for table, _ in TABLES}
-    table = min(done, key=lambda one: done[one])
-    return table if done[table] < refined(store) else None
+
+    def __init__(self, spark: Spark, store: TableStore, upto: int) -> None:
+        self._spark = spark
+        self._store = store
+        self._upto = upto
+        self._sighted = Sighted(store, upto)
+        self._lock = Lock()
+        self._changes: dict[int, Changes] = {}
+
+    def bring(
+        self,
+        behind: Sequence[Derived],
+        on_table: Callable[[str, int], None],
+        on_start: TableStarted,
+    ) -> None:
+        """Brings tables up to date, side by side."""
+        jobs: dict[str, Future[None]] = {}
+
+        def bring(derived: Derived, place: int) -> None:
+            for table in derived.scope.made_of:
+                if table.name in jobs:
+                    jobs[table.name].result()
+            on_start(derived.table.name, place, len(behind))
+            on_table(derived.table.name, self._brought(derived))
+
+        with ThreadPoolExecutor(BESIDE) as pool:
+            for place, derived in enumerate(behind, start=1):
+                jobs[derived.table.name] = pool.submit(bring, derived, place)
+            for job in jobs.values():
+                job.result()
+
+    def _brought(self, derived: Derived) -> int:
+        """Brings a table up to date; gives the rows that were written."""
+        start = self._store.log.computed(derived.table, APP)
+        changes = self._since(start)
+        if changes is None or self._is_remade(derived, start):
+            return self._whole(derived)
+        match derived.scope.by:
+            case By.NODE:
+                return self._joined(derived, changes)
+            case By.WHOLE:
+                if self._concerns(derived, changes, start):
+                    return self._whole(derived)
+                return self._as_it_is(derived)
+        touched = changes.touched(derived)
+        many = touched.seen.num_rows + touched.refused.num_rows > FEW
+        return self._whole(derived) if many else self._merged(derived, touched)
+
+    def _since(self, start: int) -> Changes | None:
+        """What came after a slice; None if it is too much to be looked at one by one."""
+        rewritten = frame_tables.rewritten(self._store)
+        if start < max(0, rewritten) or frame_tables.count(self._store, after=start) > FEW:
+            return None
+        with self._lock:
+            changes = self._changes.setdefault(start, Changes(self._sighted, start))
+        return changes if changes.fresh.num_rows <= FEW else None
+
+    def _is_remade(self, derived: Derived, start: int) -> bool:
+        """Whether a table that this one is made of changed beyond what new rows touch."""
+        made_of = derived.scope.made_of
+        return any(self._store.log.done(table.name, REMADE) > start for table in made_of)
+
+    def _concerns(self, derived: Derived, changes: Changes, start: int) -> bool:
+        """Whether a table that is computed as a whole may change."""
+        made_of = derived.scope.made_of
+        if any(self._store.log.done(table.name, CHANGED) > start for table in made_of):
+            return True
+        if derived.scope.has_horizon and self._store.log.rows(derived.table.name):
+            return True
+        return changes.concern(derived)
+
+    def _as_it_is(self, derived: Derived) -> int:
+        """Notes that a table is up to date."""
+        self._store.log.commit(derived.table, [], {APP: self._upto})
+        return 0
+
+    def _merged(self, derived: Derived, touched: Touched) -> int:
+        """Puts what is computed from touched rows in the place of what is there."""
+        chosen = Removal(derived.scope.by.key, touched.keys)
+        rows = self._few(derived, touched.seen, touched.refused, chosen)
+        return merge(
+            self._store,
+            derived.table,
+            chosen,
+            rows.filter(chosen.among(rows)),
+            app=APP,
+            version=self._upto,
+            also={CHANGED: self._upto} if len(touched.keys) else {},
+        )
+
+    def _joined(self, derived: Derived, changes: Changes) -> int:
+        """Joins what nodes did with what they do now; most of the time that changes nothing."""
+        more = self._few(derived, parts(changes.fresh), frame_tables.none_refused(()))
+        known = self._there(derived.table)
+        few = for_few(self._spark.session())
+        rows = joined(framed(few, known), framed(few, more)).toArrow()
+        return self._put(derived, rows.select(known.column_names).cast(derived.table.arrow))
+
+    def _whole(self, derived: Derived) -> int:
+        """Computes a table from all frames of its types."""
+        scope = derived.scope
+        seen = self._sighted.whole(scope, FEW if self._spark.is_local else 0)
+        refused = frame_tables.none_refused(())
+        many = seen is None or any(self._store.log.rows(one.name) > FEW for one in scope.made_of)
+        if scope.refused and not many:
+            refused = self._sighted.refused(scope.refused)
+        if seen is None or many or refused.num_rows > FEW:
+            return self._many(derived)
+        return self._put(derived, self._few(derived, seen, refused))
+
+    def _few(
+        self, derived: Derived, seen: pa.Table, refused: pa.Table, touched: Removal | None = None
+    ) -> pa.Table:
+        """Computes rows of a table from rows in this process.
+
+        Args:
+            derived: The table.
+            seen: The sightings.
+            refused: The refused frames.
+            touched: The rows that are wanted; all if it is None.
+        """
+        made_of = {one.name: self._there(one, touched) for one in derived.scope.made_of}
+        given = [seen, refused] if derived.scope.looks_at else list(made_of.values())
+        if not any(rows.num_rows for rows in given):
+            return derived.table.arrow.empty_table()
+        few = for_few(self._spark.session())
+        inputs = Inputs(
+            framed(few, project(seen, derived.scope.looks_at)),
+            framed(few, project(refused, derived.scope.refused)),
+            self._sighted.horizon_ms,
+            lambda table: framed(few, made_of[table.name]),
+        )
+        rows = derived.compute(inputs).toArrow()
+        return rows.select(derived.table.arrow.names).cast(derived.table.arrow)
+
+    def _there(self, table: Table, touched: Removal | None = None) -> pa.Table:
+        """The rows of a table, or those that were touched if it has the column that tells."""
+        names = table.arrow.names
+        if touched is None or touched.column not in table.key:
+            found = [rows.cast(table.arrow) for _, rows in self._store.scan(table, names)]
+        else:
+            column, keys = touched
+            held = self._store.holding(table, names, [column], keys)
+            found = [rows.filter(touched.among(rows)).cast(table.arrow) for _, rows in held]
+        return pa.concat_tables([table.arrow.empty_table(), *found])
+
+    def _many(self, derived: Derived) -> int:
+        """Has Spark compute a table from what it reads itself."""
+        spark = self._spark.session()
+        inputs = Inputs(
+            stored.seen(spark, self._store, derived, self._upto),
+            stored.refused(spark, self._store, derived, self._upto),
+            self._sighted.horizon_ms,
+            lambda table: self._store.read(spark, table),
+        )
+        rows = derived.compute(inputs)
+        return self._store.replace(
+            derived.table, rows, app=APP, version=self._upto, also=self._remade()
+        )
+
+    def _put(self, derived: Derived, rows: pa.Table) -> int:
+        """Makes rows all there is of a table, if they are not."""
+        table = derived.table
+        is_there = self._store.log.computed(table, APP) >= 0
+        if is_there and self._store.log.rows(table.name) == rows.num_rows:
+            if _sorted(table, self._there(table)).equals(_sorted(table, rows)):
+                return self._as_it_is(derived)
+        return self._store.put(table, rows, app=APP, version=self._upto, also=self._remade())
+
+    def _remade(self) -> dict[str, int]:
+        return {CHANGED: self._upto, REMADE: self._upto}
+
+
+def _sorted(table: Table, rows: pa.Table) -> pa.Table:
+    return rows.sort_by([(name, "ascending") for name in table.key]).combine_chunks()

@@ -1,31 +1,21 @@
-"""The input of the transforms of `analyse`: everything that was ingested and refined so far."""
+"""What was refined, and the sightings as Spark reads them from the tables."""
 
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from wireloom.pipeline import frame_tables
+from wireloom.pipeline.derived import Derived
+from wireloom.pipeline.paths import projected
+from wireloom.pipeline.sighted import of_frames
 from wireloom.pipeline.stages import refine
 from wireloom.pipeline.store import TableStore
-from wireloom.pipeline.tables import Table
 from wireloom.pipeline.transforms.sightings import sightings
 
 APP: Final = "analyse"
-
-
-class Inputs(NamedTuple):
-    """Everything up to a slice, as the transforms take it."""
-
-    seen: DataFrame
-    """All sightings, with what is known of their authenticity."""
-
-    quarantine: DataFrame
-    horizon_ms: int
-    """The latest capture."""
-
-    table: Callable[[Table], DataFrame]
-    """A table that was brought up to date before."""
 
 
 def refined(store: TableStore) -> int:
@@ -33,13 +23,31 @@ def refined(store: TableStore) -> int:
     return store.log.done(refine.VERDICTS.name, refine.APP)
 
 
-def inputs(spark: SparkSession, store: TableStore, upto: int) -> Inputs:
-    """The input up to a slice."""
-    frames = frame_tables.decoded(spark, store, upto=upto).drop("raw")
-    refused = store.read(spark, frame_tables.quarantine()).where(f"{frame_tables.SLICE} <= {upto}")
-    return Inputs(
-        seen=sightings(frames, store.read(spark, refine.VERDICTS)),
-        quarantine=refused,
-        horizon_ms=frame_tables.horizon_ms(store, upto=upto),
-        table=lambda table: store.read(spark, table),
-    )
+def seen(spark: SparkSession, store: TableStore, derived: Derived, upto: int) -> DataFrame:
+    """All sightings that a table is computed from, with the columns that it looks at."""
+    scope = derived.scope
+    columns = of_frames(scope.looks_at)
+    told = [*columns, "protocol", "type", frame_tables.SLICE]
+    schema = from_arrow_schema(projected(frame_tables.frames().arrow, told))
+    parts = [store.read(spark, table, schema=schema) for table in frame_tables.sighted()]
+    rows = parts[0].union(parts[1]).where(f"{frame_tables.SLICE} <= {upto}")
+    if scope.protocol is not None:
+        rows = rows.where(f.col("protocol") == scope.protocol)
+    if scope.types:
+        rows = rows.where(f.col("type").isin(*scope.types))
+    if {"auth", "believed"}.isdisjoint(scope.looks_at):
+        return rows
+    return sightings(rows, store.read(spark, refine.VERDICTS))
+
+
+def refused(spark: SparkSession, store: TableStore, derived: Derived, upto: int) -> DataFrame:
+    """All refused frames that a table is computed from."""
+    if not derived.scope.refused:
+        return framed_none(spark, frame_tables.quarantine().arrow)
+    rows = store.read(spark, frame_tables.quarantine())
+    return rows.where(f"{frame_tables.SLICE} <= {upto}").select(*derived.scope.refused)
+
+
+def framed_none(spark: SparkSession, schema: pa.Schema) -> DataFrame:
+    """No rows."""
+    return spark.createDataFrame([], from_arrow_schema(schema))

@@ -1,7 +1,7 @@
 """Refine: what signatures and proofs of work say, each distinct content once.
 
 Nothing here depends on the order of arrival: a frame whose key has not come is `unknown_key`
-and is judged again when it has. A few new rows are judged on the spot, many by Spark.
+and is judged again when it has. A few new rows are judged in this process, many by Spark's workers.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from functools import reduce
 from operator import or_
 from typing import Final, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
@@ -18,16 +19,25 @@ from pyspark.sql import functions as f
 from wireloom.pipeline import frame_tables
 from wireloom.pipeline.judging import SHARED_ROWS, Assignment, judged_by_workers, stored_by_workers
 from wireloom.pipeline.merging import Removal, merge
-from wireloom.pipeline.spark import framed
+from wireloom.pipeline.spark import Spark, framed
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Column, Table
-from wireloom.pipeline.verdicts import CHECKED, SCHEMA, WANTED, judge_batches
+from wireloom.pipeline.verdicts import (
+    CHECKED,
+    WANTED,
+    WANTED_OF_FRAMES,
+    judge_batches,
+    judged_beside,
+)
 from wireloom.registry import every
 from wireloom.wire.outcome import Auth
 
 APP: Final = "refine"
 REJUDGED: Final = "rejudged"
 """Counts the slices up to which a verdict changed that had been given before."""
+
+HERE: Final = 60_000
+"""Up to this number of rows, they are judged here before workers have started."""
 
 KEYS: Final = Table(
     "keys",
@@ -49,6 +59,7 @@ VERDICTS: Final = Table(
         Column("content", "string", "As in `frames`."),
         Column("signer", "string", "Who is said to have signed it."),
         Column("auth", "string", "`valid`, `invalid`, `unsigned` or `unknown_key`."),
+        Column(frame_tables.SLICE, "bigint", "The micro-batch with which it was judged."),
     ),
     ("protocol", "content"),
 )
@@ -59,7 +70,7 @@ _KEYS: Final = [(name, *announcement.KEY) for name, announcement in _OWNERS.item
 
 _ANNOUNCED: Final = ("protocol", "source", "captured_at", *(".".join(path) for path in _KEYS))
 _HAS_KEY: Final = reduce(or_, [pc.field(*path).is_valid() for path in _KEYS])
-_FRESH: Final = (*_ANNOUNCED, "content", "raw")
+_IS_CHECKED: Final = pc.field("protocol").isin(CHECKED)
 
 
 class Owner(NamedTuple):
@@ -76,52 +87,58 @@ class Key(NamedTuple):
     first_seen: datetime
 
 
-def refine(spark: SparkSession, store: TableStore) -> None:
+def refine(spark: Spark, store: TableStore) -> None:
     """Brings `keys` and `verdicts` up to date with the frames."""
     upto = frame_tables.last_slice(store)
     start = store.log.done(VERDICTS.name, APP)
     if start >= upto:
         return
-    if start < frame_tables.rewritten(store):
+    if start < frame_tables.rewritten(store) or store.log.done(KEYS.name, APP) < start:
         start = -1
-    if frame_tables.few(store, after=start):
-        _refine_few(spark, store, start, upto)
+    count = frame_tables.count(store, after=start)
+    if count <= SHARED_ROWS:
+        fresh = frame_tables.gathered(store, _ANNOUNCED, after=start, upto=upto, where=_HAS_KEY)
+        waiting = _learn(store, _announced_by_few(fresh), upto)
     else:
-        if frame_tables.count(store, after=start) <= SHARED_ROWS:
-            found = _announced_by_few(
-                frame_tables.gathered(store, _ANNOUNCED, after=start, upto=upto, where=_HAS_KEY)
-            )
-        else:
-            found = announced(frame_tables.decoded(spark, store, after=start, upto=upto))
-        _judge_many(spark, store, _learn(store, found, upto), start, upto)
+        frames = frame_tables.decoded(spark.session(), store, after=start, upto=upto)
+        waiting = _learn(store, announced(frames), upto)
+    if spark.is_local and count + len(waiting) <= HERE:
+        _judge_here(store, waiting, start, upto)
+    else:
+        _judge_many(spark.session(), store, waiting, start, upto)
 
 
-def _refine_few(spark: SparkSession, store: TableStore, start: int, upto: int) -> None:
-    """Judges new rows on the spot, unless a key came that older ones wait for."""
-    fresh = frame_tables.gathered(store, _FRESH, after=start, upto=upto)
-    waiting = _learn(store, _announced_by_few(fresh), upto)
-    if len(waiting):
-        _judge_many(spark, store, waiting, start, upto)
-        return
-    checked = fresh.filter(pc.is_in(fresh.column("protocol"), value_set=pa.array(CHECKED)))
-    contents = pc.unique(checked.column("content"))
-    known = {
-        content
-        for _, rows in store.holding(VERDICTS, ["content"], ["content"], contents)
-        for content in rows.filter(pc.field("content").isin(contents)).column("content").to_pylist()
-    }
-    first = {
-        content: place
-        for place, content in reversed(list(enumerate(checked.column("content").to_pylist())))
-        if content not in known
-    }
-    rows = checked.take(pa.array(sorted(first.values()), pa.int64()))
-    rows = rows.select(["protocol", "content", "source", "raw"]).rename_columns(list(WANTED))
-    judged = pa.Table.from_batches(
-        judge_batches(_public(store))(iter(rows.combine_chunks().to_batches())), schema=SCHEMA
-    )
-    new = pa.array(first, pa.string())
-    merge(store, VERDICTS, Removal("content", new), judged, app=APP, version=upto)
+def _judge_here(store: TableStore, waiting: pa.Array, start: int, upto: int) -> None:
+    """Judges contents that have no verdict, and those that wait for a key, in this process."""
+    fresh = frame_tables.gathered(store, WANTED_OF_FRAMES, after=start, upto=upto, where=_IS_CHECKED)
+    contents = pc.unique(fresh.column("content")).drop_null()
+    open_ = contents if start < 0 else _open(store, contents, waiting)
+    waited = frame_tables.holding(store, WANTED_OF_FRAMES, ["content"], waiting, upto=upto)
+    rows = _first(pa.concat_tables([fresh, waited.filter(_IS_CHECKED)]), open_)
+    judged = judged_beside(rows.rename_columns(list(WANTED)), _public(store), upto)
+    also = {REJUDGED: upto} if start < 0 or len(waiting) else {}
+    if start < 0:
+        store.put(VERDICTS, judged, app=APP, version=upto, also=also)
+    else:
+        merge(
+            store, VERDICTS, Removal("content", open_), judged, app=APP, version=upto, also=also
+        )
+
+
+def _open(store: TableStore, contents: pa.Array, waiting: pa.Array) -> pa.Array:
+    """Those of some contents that have no verdict, and those that wait."""
+    parts = [pa.array([], pa.string())]
+    for _, rows in store.holding(VERDICTS, ["content"], ["content"], contents):
+        parts += rows.column("content").chunks
+    known = pc.is_in(contents, value_set=pa.concat_arrays(parts))
+    return pc.unique(pa.concat_arrays([contents.filter(pc.invert(known)), waiting]))
+
+
+def _first(rows: pa.Table, contents: pa.Array) -> pa.Table:
+    """The first row of each of some contents."""
+    wanted = rows.filter(pc.is_in(rows.column("content"), value_set=contents))
+    codes = wanted.column("content").combine_chunks().dictionary_encode().indices.to_numpy()
+    return wanted.take(pa.array(np.sort(np.unique(codes, return_index=True)[1])))
 
 
 def _judge_many(
@@ -150,7 +167,7 @@ def _judge_many(
                 again, "content", "left_semi"
             )
             frames = frames.union(waited.select(frames.columns))
-        judged = verdicts(frames, settled, assignment.keys)
+        judged = verdicts(frames, settled, assignment.keys, upto)
     if start < 0 or len(waiting):
         store.replace(VERDICTS, settled.union(judged), app=APP, version=upto, also={REJUDGED: upto})
     else:
@@ -261,7 +278,9 @@ def _public(store: TableStore) -> dict[str, bytes]:
     return {owner.name: bytes.fromhex(key.public) for owner, key in _keys(store).items()}
 
 
-def verdicts(frames: DataFrame, settled: DataFrame, known: Mapping[str, bytes]) -> DataFrame:
+def verdicts(
+    frames: DataFrame, settled: DataFrame, known: Mapping[str, bytes], upto: int
+) -> DataFrame:
     """What is to be said of the contents in `frames` that are not settled."""
     distinct = (
         frames.where(f.col("protocol").isin(*CHECKED))
@@ -273,4 +292,4 @@ def verdicts(frames: DataFrame, settled: DataFrame, known: Mapping[str, bytes]) 
     assignment = distinct.join(
         settled.select("protocol", "content"), ["protocol", "content"], "left_anti"
     )
-    return assignment.select(*WANTED).mapInArrow(judge_batches(known), VERDICTS.schema)
+    return assignment.select(*WANTED).mapInArrow(judge_batches(known, upto), VERDICTS.schema)

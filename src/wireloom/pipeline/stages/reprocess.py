@@ -23,6 +23,7 @@ from wireloom.pipeline import frame_tables
 from wireloom.pipeline.decoding import decode_batch, schema
 from wireloom.pipeline.files import MAX_FILE_RECORDS
 from wireloom.pipeline.log import File
+from wireloom.pipeline.spark import Spark
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Table
 
@@ -49,12 +50,12 @@ class Slices(NamedTuple):
 
 
 def reprocess(
-    spark: SparkSession, store: TableStore, *, on_slice: Callable[[int, int], None]
+    spark: Spark, store: TableStore, *, on_slice: Callable[[int, int], None]
 ) -> tuple[int, int]:
     """Decodes anew what another version decoded.
 
     Args:
-        spark: The session.
+        spark: Where frames are decoded.
         store: The tables.
         on_slice: Is called with the last slice that is done and the last that there is.
 
@@ -65,19 +66,11 @@ def reprocess(
     end = frame_tables.last_slice(store)
     for slices in chain(_staged(store), _outdated(store, end)):
         for table in frame_tables.ingested():
-            counts[table.name] += _commit(spark, store, table, slices, end)
+            counts[table.name] += _commit(spark.session(), store, table, slices, end)
         store.files.remove(f"_stage/{slices.folder}")
         on_slice(slices.last, end)
-    _announce(store)
+    frame_tables.announce(store, frame_tables.rewritten(store))
     return counts[frame_tables.frames().name], counts[frame_tables.quarantine().name]
-
-
-def _announce(store: TableStore) -> None:
-    """Adds an empty slice, so that all other tables are behind and are computed again."""
-    place = frame_tables.rewritten(store)
-    for table in frame_tables.ingested():
-        if store.log.done(table.name, frame_tables.SLICE) < place:
-            store.log.commit(table, [], {frame_tables.SLICE: place})
 
 
 def _staged(store: TableStore) -> list[Slices]:

@@ -4,6 +4,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 
 TABLE: Final = Table(
@@ -28,6 +29,25 @@ TABLE: Final = Table(
         ),
     ),
     ("message_id",),
+)
+
+SCOPE: Final = Scope(
+    By.MESSAGE,
+    looks_at=(
+        "captured_at",
+        "direction",
+        "expires_ms",
+        "message_id",
+        "outcome",
+        "peer",
+        "protocol",
+        "reply_to",
+        "sighting",
+        "source",
+        "targets",
+        "type",
+    ),
+    protocol="cthun",
 )
 
 _EXPIRED: Final = """

@@ -4,6 +4,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 
 TABLE: Final = Table(
@@ -21,6 +22,22 @@ TABLE: Final = Table(
         Column("dwell_ms", "bigint", "Until the copy's next note, not below 0.", "ms"),
     ),
     ("message_id", "destination", "step"),
+)
+
+SCOPE: Final = Scope(
+    By.MESSAGE,
+    looks_at=(
+        "captured_at",
+        "cthun.hops",
+        "direction",
+        "message_id",
+        "peer",
+        "protocol",
+        "sighting",
+        "source",
+        "type",
+    ),
+    protocol="cthun",
 )
 
 _COPIES: Final = """

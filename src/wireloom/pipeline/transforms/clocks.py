@@ -4,6 +4,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 
 TABLE: Final = Table(
@@ -22,6 +23,21 @@ TABLE: Final = Table(
         Column("ahead_ms", "bigint", "By how much the clock is ahead at least, else 0.", "ms"),
     ),
     ("protocol", "source"),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        "believed",
+        "captured_at",
+        "created_ms",
+        "cthun.hops",
+        "hops",
+        "message_id",
+        "protocol",
+        "sighting",
+        "source",
+    ),
 )
 
 _FIRST: Final = """

@@ -9,6 +9,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 
 TABLE: Final = Table(
@@ -30,6 +31,27 @@ TABLE: Final = Table(
         Column("first_seen", "timestamp", "Its first sighting.", "UTC"),
     ),
     ("issuer_key", "version", "flags", "issued_ms", "expires_ms"),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        "auth",
+        "captured_at",
+        "content",
+        "dtn.payload.expires_at_ms",
+        "dtn.payload.extra",
+        "dtn.payload.flags",
+        "dtn.payload.issued_at_ms",
+        "dtn.payload.issuer_key",
+        "dtn.payload.version",
+        "node",
+        "protocol",
+        "type",
+    ),
+    protocol="dtn",
+    types=("ConfigUpdate",),
+    has_horizon=True,
 )
 
 

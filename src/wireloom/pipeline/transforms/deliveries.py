@@ -4,7 +4,9 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
+from wireloom.pipeline.transforms.fates import TABLE as FATES
 from wireloom.pipeline.transforms.fates import SINCE
 
 TABLE: Final = Table(
@@ -43,6 +45,36 @@ TABLE: Final = Table(
         Column("failed", "bigint", "Recipients that will not get a hub broadcast."),
     ),
     ("protocol", "message_id", "destination"),
+)
+
+SCOPE: Final = Scope(
+    By.MESSAGE,
+    looks_at=(
+        "auth",
+        "cast",
+        "destination",
+        "direction",
+        "dtn.payload.hop_count",
+        "dtn.payload.latency_ms",
+        "dtn.payload.transport_hint",
+        "link",
+        "message_id",
+        "myriadmesh.payload.ack_type",
+        "node",
+        "outcome",
+        "peer",
+        "protocol",
+        "reply_to",
+        "sighting",
+        "signalhub.payload.delivered_count",
+        "signalhub.payload.failed_count",
+        "signalhub.payload.message_id",
+        "signalhub.payload.queued_count",
+        "signalhub.payload.subscriber_count",
+        "type",
+    ),
+    made_of=(FATES,),
+    mentions=("signalhub.payload.message_id",),
 )
 
 _RESENT: Final = """

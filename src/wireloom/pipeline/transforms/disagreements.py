@@ -4,6 +4,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 
 TABLE: Final = Table(
@@ -22,6 +23,22 @@ TABLE: Final = Table(
         Column("pipeline_reason", "string", "The pipeline's reason."),
     ),
     ("sighting",),
+)
+
+SCOPE: Final = Scope(
+    By.FRAME,
+    looks_at=(
+        "auth",
+        "captured_at",
+        "message_id",
+        "node",
+        "outcome",
+        "outcome_reason",
+        "protocol",
+        "sighting",
+        "type",
+    ),
+    refused=("sighting", "captured_at", "node", "protocol", "outcome", "outcome_reason", "reason"),
 )
 
 _TAKEN: Final = "outcome in ('accepted', 'delivered', 'forwarded', 'queued', 'acked')"

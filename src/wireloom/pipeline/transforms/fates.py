@@ -9,11 +9,14 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope, Waits
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.accountable import ACCOUNTABLE
 from wireloom.pipeline.transforms.claims import CLAIMS, ENTITLED
+from wireloom.pipeline.transforms.evidence import columns
 from wireloom.pipeline.transforms.evidence.rows import listed
 from wireloom.pipeline.transforms.hub import APP_TYPE_MEANING
+from wireloom.pipeline.transforms.nodes import TABLE as NODES
 from wireloom.wire.outcome import Fate
 
 CREATED: Final = "When it was made, by its sender's clock; null where the sender gives no time."
@@ -57,6 +60,33 @@ TABLE: Final = Table(
         Column("attempts", "bigint", "How often its composer sent it."),
     ),
     ("protocol", "message_id", "destination"),
+)
+
+SCOPE: Final = Scope(
+    By.MESSAGE,
+    looks_at=(
+        "auth",
+        "captured_at",
+        "cast",
+        "created_ms",
+        "destination",
+        "direction",
+        "epoch_ms",
+        "expires_ms",
+        "hops",
+        "message_id",
+        "node",
+        "priority_rank",
+        "protocol",
+        "sighting",
+        "source",
+        "swarm",
+        "targets",
+        "type",
+        *columns(),
+    ),
+    made_of=(NODES,),
+    waits=Waits("state", Fate.IN_FLIGHT.value, "deadline"),
 )
 
 

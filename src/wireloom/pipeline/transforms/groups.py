@@ -9,6 +9,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 
 TABLE: Final = Table(
@@ -29,6 +30,24 @@ TABLE: Final = Table(
         Column("last_seen", "timestamp", "The last one.", "UTC"),
     ),
     ("short_id",),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        "auth",
+        "captured_at",
+        "dtn.payload.created_at",
+        "dtn.payload.creator_uid_hex",
+        "dtn.payload.description",
+        "dtn.payload.display_name",
+        "dtn.payload.group_id_string",
+        "dtn.payload.short_id",
+        "protocol",
+        "type",
+    ),
+    protocol="dtn",
+    types=("GroupAnnounceMsg",),
 )
 
 _GROUPS: Final = """

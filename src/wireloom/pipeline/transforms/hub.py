@@ -9,6 +9,25 @@ APP_TYPE_MEANING: Final = (
     "null for other messages, whose `type` is all there is."
 )
 
+COLUMNS: Final = (
+    "captured_at",
+    "created_ms",
+    "destination",
+    "direction",
+    "message_id",
+    "node",
+    "outcome",
+    "peer",
+    "protocol",
+    "sighting",
+    "size",
+    "source",
+    "type",
+    "signalhub.from",
+    "signalhub.to",
+)
+"""What all of these tables look at."""
+
 _FRAMES: Final = """
     select sighting, captured_at, node, direction, type, message_id, source, destination,
            created_ms, outcome, size, signalhub as hub, peer,

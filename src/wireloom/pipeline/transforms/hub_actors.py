@@ -4,8 +4,9 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
-from wireloom.pipeline.transforms.hub import hub_messages
+from wireloom.pipeline.transforms.hub import COLUMNS, hub_messages
 
 TABLE: Final = Table(
     "hub_actors",
@@ -31,6 +32,22 @@ TABLE: Final = Table(
         Column("unknown", "bigint", "How often the hub said that it does not know it."),
     ),
     ("actor",),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        *COLUMNS,
+        "signalhub.correlation_id",
+        "signalhub.payload.actor_address",
+        "signalhub.payload.actors",
+        "signalhub.payload.capabilities",
+        "signalhub.payload.expires_at",
+        "signalhub.payload.renewal_token",
+        "signalhub.payload.version",
+    ),
+    protocol="signalhub",
+    has_horizon=True,
 )
 
 _OWNERS: Final = """

@@ -4,8 +4,9 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope, Waits
 from wireloom.pipeline.tables import Column, Table
-from wireloom.pipeline.transforms.hub import hub_frames
+from wireloom.pipeline.transforms.hub import COLUMNS, hub_frames
 from wireloom.protocols.signalhub.constants import SEND_TTL_MS
 
 TABLE: Final = Table(
@@ -31,6 +32,22 @@ TABLE: Final = Table(
         Column("retryable", "boolean", "Whether the hub says that asking again may help."),
     ),
     ("message_id",),
+)
+
+SCOPE: Final = Scope(
+    By.MESSAGE,
+    looks_at=(
+        *COLUMNS,
+        "signalhub.correlation_id",
+        "signalhub.metadata.require_ack",
+        "signalhub.pattern",
+        "signalhub.payload.code",
+        "signalhub.payload.retryable",
+        "signalhub.payload.status",
+        "signalhub.ttl",
+    ),
+    protocol="signalhub",
+    waits=Waits("outcome", "waiting"),
 )
 
 _ASKED: Final = f"""

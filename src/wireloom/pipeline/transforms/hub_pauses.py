@@ -4,8 +4,9 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
-from wireloom.pipeline.transforms.hub import hub_frames
+from wireloom.pipeline.transforms.hub import COLUMNS, hub_frames
 
 TABLE: Final = Table(
     "hub_pauses",
@@ -24,6 +25,15 @@ TABLE: Final = Table(
         Column("sent", "bigint", "What the client sent all the same, except for heartbeats."),
     ),
     ("pause_id",),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        *COLUMNS,
+        "signalhub.payload.reason",
+    ),
+    protocol="signalhub",
 )
 
 _MARKED: Final = """

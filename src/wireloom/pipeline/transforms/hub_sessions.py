@@ -4,8 +4,9 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
-from wireloom.pipeline.transforms.hub import hub_frames, hub_messages
+from wireloom.pipeline.transforms.hub import COLUMNS, hub_frames, hub_messages
 
 TABLE: Final = Table(
     "hub_sessions",
@@ -35,6 +36,23 @@ TABLE: Final = Table(
         Column("skew_ms", "double", "The hub's clock minus the client's, the median.", "ms"),
     ),
     ("session_id",),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        *COLUMNS,
+        "signalhub.correlation_id",
+        "signalhub.metadata.actor_identity",
+        "signalhub.metadata.client_metadata.user_agent",
+        "signalhub.metadata.protocol_version",
+        "signalhub.payload.reason",
+        "signalhub.payload.server_time",
+        "signalhub.payload.server_version",
+        "signalhub.payload.session_id",
+        "signalhub.payload.timestamp",
+    ),
+    protocol="signalhub",
 )
 
 SUPERSEDED: Final = "duplicate_connection"

@@ -4,8 +4,9 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
-from wireloom.pipeline.transforms.hub import hub_messages
+from wireloom.pipeline.transforms.hub import COLUMNS, hub_messages
 
 TABLE: Final = Table(
     "hub_topics",
@@ -24,6 +25,26 @@ TABLE: Final = Table(
         Column("durable", "bigint", "Those that outlive their connection."),
     ),
     ("topic",),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        *COLUMNS,
+        "signalhub.correlation_id",
+        "signalhub.payload.durable",
+        "signalhub.payload.subscriber_count",
+        "signalhub.payload.subscription_id",
+        "signalhub.payload.topic",
+    ),
+    protocol="signalhub",
+    types=(
+        "hub:publish",
+        "hub:published",
+        "hub:subscribe",
+        "hub:subscribed",
+        "hub:unsubscribe",
+    ),
 )
 
 _USES: Final = """

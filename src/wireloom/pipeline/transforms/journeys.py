@@ -4,8 +4,10 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.accountable import HAS_FATE
+from wireloom.pipeline.transforms.evidence import accountable_columns
 
 TABLE: Final = Table(
     "journeys",
@@ -27,6 +29,26 @@ TABLE: Final = Table(
         Column("sightings", "bigint", "How often the node saw it."),
     ),
     ("protocol", "message_id", "node"),
+)
+
+SCOPE: Final = Scope(
+    By.MESSAGE,
+    looks_at=(
+        *accountable_columns(),
+        "auth",
+        "captured_at",
+        "direction",
+        "hops",
+        "link",
+        "message_id",
+        "node",
+        "outcome",
+        "peer",
+        "protocol",
+        "reply_to",
+        "sighting",
+        "type",
+    ),
 )
 
 _SEEN: Final = f"""

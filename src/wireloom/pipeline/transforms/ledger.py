@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.functions import arrow_udf
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 from wireloom.protocols.myriadmesh.integrity import block_hash, merkle_root
 from wireloom.protocols.myriadmesh.messages import LedgerBlock
@@ -40,6 +41,24 @@ TABLE: Final = Table(
         Column("nodes", "bigint", "At how many nodes."),
     ),
     ("block_hash",),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        "auth",
+        "captured_at",
+        "myriadmesh.payload.block_height",
+        "myriadmesh.payload.entries",
+        "myriadmesh.payload.merkle_root",
+        "myriadmesh.payload.previous_hash",
+        "node",
+        "protocol",
+        "source",
+        "type",
+    ),
+    protocol="myriadmesh",
+    types=("LEDGER_BLOCK",),
 )
 
 HASHES: Final = pa.struct([("block_hash", pa.string()), ("root", pa.string())])

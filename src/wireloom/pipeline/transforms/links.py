@@ -4,6 +4,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.airtime import airtime_us
 from wireloom.pipeline.transforms.echoes import echoes
@@ -41,6 +42,33 @@ TABLE: Final = Table(
         Column("airtime_out_ms", "double", "The part that the node sent itself.", "ms"),
     ),
     ("bucket", "protocol", "node", "peer", "link"),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        "believed",
+        "captured_at",
+        "content",
+        "destination",
+        "direction",
+        "dtn.payload.gateway_score",
+        "dtn.payload.queue_length",
+        "link",
+        "message_id",
+        "myriadmesh.payload.command",
+        "myriadmesh.payload.parameters",
+        "myriadmesh.payload.test_id",
+        "node",
+        "peer",
+        "protocol",
+        "sighting",
+        "signalhub.payload.queue_depth",
+        "signalhub.payload.timestamp",
+        "size",
+        "source",
+        "type",
+    ),
 )
 
 _KEY: Final = ("bucket", "protocol", "node", "peer", "link")

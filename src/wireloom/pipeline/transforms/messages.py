@@ -4,8 +4,10 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.accountable import APP_TYPE
+from wireloom.pipeline.transforms.evidence import accountable_columns
 from wireloom.pipeline.transforms.hub import APP_TYPE_MEANING
 
 TABLE: Final = Table(
@@ -36,6 +38,31 @@ TABLE: Final = Table(
         Column("size", "bigint", "Bytes of its first frame.", "bytes"),
     ),
     ("protocol", "message_id"),
+)
+
+SCOPE: Final = Scope(
+    By.MESSAGE,
+    looks_at=(
+        *accountable_columns(),
+        "auth",
+        "captured_at",
+        "cast",
+        "content",
+        "created_ms",
+        "destination",
+        "expires_ms",
+        "hops",
+        "message_id",
+        "node",
+        "priority_rank",
+        "protocol",
+        "reply_to",
+        "sighting",
+        "size",
+        "source",
+        "targets",
+        "type",
+    ),
 )
 
 _FIRST: Final = (

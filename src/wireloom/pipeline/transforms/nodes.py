@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.evidence import rules
 from wireloom.pipeline.transforms.evidence.rows import listed
@@ -22,6 +23,11 @@ TABLE: Final = Table(
         Column("unnamed_swarm", "boolean", "Whether it saw a frame of a swarm without a name."),
     ),
     ("protocol", "node"),
+)
+
+SCOPE: Final = Scope(
+    By.NODE,
+    looks_at=("protocol", "node", "direction", "type", "source", "swarm", "auth"),
 )
 
 _RULES: Final = rules()

@@ -9,6 +9,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 
 TABLE: Final = Table(
@@ -29,6 +30,28 @@ TABLE: Final = Table(
         Column("nodes", "bigint", "At how many nodes."),
     ),
     ("content",),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        "auth",
+        "captured_at",
+        "content",
+        "dtn.payload.amount",
+        "dtn.payload.extra",
+        "dtn.payload.nonce",
+        "dtn.payload.payee",
+        "dtn.payload.payer",
+        "message_id",
+        "node",
+        "protocol",
+        "sighting",
+        "source",
+        "type",
+    ),
+    protocol="dtn",
+    types=("Payment",),
 )
 
 _PAYMENTS: Final = """

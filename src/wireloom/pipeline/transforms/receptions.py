@@ -4,6 +4,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 
 TABLE: Final = Table(
@@ -26,6 +27,25 @@ TABLE: Final = Table(
         Column("outcome_reason", "string", "Why the node refused it."),
     ),
     ("sighting",),
+)
+
+SCOPE: Final = Scope(
+    By.CONTENT,
+    looks_at=(
+        "auth",
+        "captured_at",
+        "content",
+        "direction",
+        "link",
+        "message_id",
+        "node",
+        "outcome",
+        "outcome_reason",
+        "peer",
+        "protocol",
+        "sighting",
+        "type",
+    ),
 )
 
 

@@ -10,7 +10,10 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
+from wireloom.pipeline.transforms.fates import TABLE as FATES
+from wireloom.pipeline.transforms.nodes import TABLE as NODES
 from wireloom.pipeline.transforms.nodes import identities
 
 TABLE: Final = Table(
@@ -36,6 +39,30 @@ TABLE: Final = Table(
         Column("h3r7_cells", "array<string>", "The same, of resolution 7."),
     ),
     ("protocol", "destination", "first_hop"),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        "auth",
+        "captured_at",
+        "destination",
+        "direction",
+        "dtn.header.src_pub",
+        "dtn.payload.ack_h3r5",
+        "dtn.payload.ack_h3r7",
+        "dtn.payload.path",
+        "dtn.payload.to_uid",
+        "message_id",
+        "node",
+        "peer",
+        "protocol",
+        "reply_to",
+        "sighting",
+        "source",
+        "type",
+    ),
+    made_of=(NODES, FATES,),
 )
 
 _HANDED: Final = """

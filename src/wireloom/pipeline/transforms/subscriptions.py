@@ -9,6 +9,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 
 TABLE: Final = Table(
@@ -27,6 +28,25 @@ TABLE: Final = Table(
         Column("last_seen", "timestamp", "The last one.", "UTC"),
     ),
     ("subscriber", "topic_id"),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        "auth",
+        "captured_at",
+        "dtn.payload.action",
+        "dtn.payload.expires_at",
+        "dtn.payload.timestamp",
+        "dtn.payload.topic_id",
+        "message_id",
+        "protocol",
+        "source",
+        "type",
+    ),
+    protocol="dtn",
+    types=("SubMsg",),
+    has_horizon=True,
 )
 
 _SUBSCRIPTIONS: Final = """

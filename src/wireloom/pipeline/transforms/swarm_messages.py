@@ -8,6 +8,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 from wireloom.protocols.uep12.constants import DEFAULT_EPOCH_MS
 
@@ -34,6 +35,27 @@ TABLE: Final = Table(
         Column("first_node", "string", "Where it was seen first."),
     ),
     ("swarm", "message_id"),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        "auth",
+        "captured_at",
+        "created_ms",
+        "epoch_ms",
+        "message_id",
+        "node",
+        "outcome",
+        "protocol",
+        "sighting",
+        "swarm",
+        "type",
+        "uep12.references",
+        "uep12.ttl_epoch",
+    ),
+    protocol="uep12",
+    types=("CONTENT",),
 )
 
 _KEPT: Final = "coalesce(outcome not in ('rejected', 'expired', 'cancelled'), true)"

@@ -12,7 +12,9 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
+from wireloom.pipeline.transforms.swarm_messages import TABLE as SWARM_MESSAGES
 from wireloom.pipeline.transforms.swarm_messages import instant
 
 TABLE: Final = Table(
@@ -47,6 +49,9 @@ SWARMS: Final = Table(
     ),
     ("swarm", "node"),
 )
+
+SCOPE: Final = Scope(By.WHOLE, made_of=(SWARM_MESSAGES,), has_horizon=True)
+SWARMS_SCOPE: Final = Scope(By.WHOLE, made_of=(SWARM_MESSAGES, TABLE))
 
 _PROMISED: Final = instant("expires_ms - cast(reference.epoch_diff as decimal(10, 0)) * epoch_ms")
 

@@ -12,7 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
+from wireloom.pipeline.transforms.swarm_messages import TABLE as SWARM_MESSAGES
 
 TABLE: Final = Table(
     "swarm_violations",
@@ -33,6 +35,8 @@ TABLE: Final = Table(
     ),
     ("swarm", "message_id", "kind", "refers_to"),
 )
+
+SCOPE: Final = Scope(By.WHOLE, made_of=(SWARM_MESSAGES,))
 
 _BROKEN: Final = ", ".join(f"{column.name} {column.type}" for column in TABLE.columns)
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 
 TABLE: Final = Table(
@@ -24,6 +25,22 @@ TABLE: Final = Table(
         Column("top_talkers", "array<string>", "The five sources with most frames."),
     ),
     ("minute", "protocol", "type", "cast"),
+)
+
+SCOPE: Final = Scope(
+    By.MINUTE,
+    looks_at=(
+        "captured_at",
+        "cast",
+        "content",
+        "outcome",
+        "outcome_reason",
+        "protocol",
+        "size",
+        "source",
+        "type",
+    ),
+    refused=("captured_at", "protocol", "size", "content", "outcome", "reason"),
 )
 
 _GROUP: Final = "minute, protocol, type, cast"

@@ -5,11 +5,12 @@ the server. What a client sends *to* a server in the server's name is not the se
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 
+from wireloom.pipeline.decoding import schema
 from wireloom.pipeline.transforms.evidence.rows import Rules
 from wireloom.registry import NAMES, protocol
 
@@ -31,13 +32,23 @@ def _rules(module: str) -> Rules | None:
         return None
 
 
-def columns(known: Collection[str]) -> list[str]:
-    """The columns that the rules look at, fields of a struct by their path.
+def columns() -> list[str]:
+    """The columns of frames that the rules look at, fields of a struct by their path."""
+    return _named(text for one in rules().values() for text in one.looks_at())
 
-    Args:
-        known: The columns that there are; other words are not columns.
-    """
-    texts = (text for one in rules().values() for text in one.looks_at())
+
+def accountable_columns() -> list[str]:
+    """Those that tell which messages are accountable, and what they carry."""
+    return _named(
+        text
+        for one in rules().values()
+        for text in (one.accountable.when, one.accountable.app_type)
+        if text is not None
+    )
+
+
+def _named(texts: Iterable[str]) -> list[str]:
+    known = set(schema().names)
     words = {word for text in texts for word in _words(text)}
     return sorted(word for word in words if word.partition(".")[0] in known)
 
