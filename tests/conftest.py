@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
+
 from support.faults import Faults
 
 _COMMON: dict[str, Any] = {

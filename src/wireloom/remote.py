@@ -7,7 +7,7 @@ is there while something lies in it. A file appears when it is whole, and is rea
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from errno import EIO
+from errno import EIO, ENOENT
 from functools import cached_property, total_ordering
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
@@ -183,7 +183,7 @@ class RemotePath:
         """
         info = self._info()
         if info.type.name != "File":
-            raise FileNotFoundError(f"there is no {self}")
+            raise FileNotFoundError(ENOENT, visible(f"there is no {self}"))
         return Status(int(info.size), (info.mtime_ns or 0) / 1e9)
 
     def open(self, mode: str = "rb") -> BinaryIO:
@@ -209,7 +209,7 @@ class RemotePath:
         with told(self), self._root.disk.open_input_stream(self._root.base) as file:
             return bytes(file.read())
 
-    def write_bytes(self, data: bytes) -> int:
+    def write_bytes(self, data: bytes | bytearray | memoryview) -> int:
         """Writes a small file, or none of it.
 
         Raises:
@@ -266,18 +266,31 @@ def any_path(text: str | AnyPath) -> AnyPath:
     return Path(text) if isinstance(text, str) else text
 
 
+def local(path: AnyPath) -> Path:
+    """A path that has to be one of this machine: a log is written nowhere else.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if isinstance(path, RemotePath):
+        raise ValueError(f"{path} is not on this machine")
+    return path
+
+
 @contextmanager
 def told(path: RemotePath) -> Iterator[None]:
     """Has what a store fails with told in one sentence.
 
     Raises:
-        FileNotFoundError: As it is.
+        FileNotFoundError: If the store has no such file.
         UnreachableError: Any other error of the store.
     """
     try:
         yield
-    except (FileNotFoundError, UnreachableError):
+    except UnreachableError:
         raise
+    except FileNotFoundError:
+        raise FileNotFoundError(ENOENT, visible(f"there is no {path}")) from None
     except OSError as error:
         raise UnreachableError(EIO, visible(f"{path} cannot be reached: {_why(error)}")) from None
 

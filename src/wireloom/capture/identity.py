@@ -17,14 +17,15 @@ import zlib
 from typing import Final
 
 KEY: Final = b"wireloom.log"
-SIZE: Final = 41
+DIGITS: Final = 32
+PACKED_SIZE: Final = 41
 
 _PACKED: Final = re.compile(rb"([0-9a-f]{32}) [0-9a-f]{8}")
 
 
 def new_identity() -> str:
     """An identity that no other log has."""
-    return secrets.token_hex(16)
+    return secrets.token_hex(DIGITS // 2)
 
 
 def put_identity(identity: str) -> bytes:

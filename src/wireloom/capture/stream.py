@@ -18,7 +18,7 @@ from wireloom.capture.framing import (
     body_size,
     metadata_size,
 )
-from wireloom.capture.identity import KEY, put_identity, take_identity
+from wireloom.capture.identity import DIGITS, KEY, put_identity, take_identity
 from wireloom.capture.segment import Sum, sum_of
 from wireloom.remote import AnyPath, RemoteFile
 
@@ -78,7 +78,7 @@ def _likely_size(file: BinaryIO) -> int:
     """Where a message begins: after a head without an identity, or else after one with it."""
     file.seek(len(HEAD))
     is_short = metadata_size(file.read(PREFIX_SIZE)) is not None
-    return len(HEAD) if is_short else len(put_head(""))
+    return len(HEAD) if is_short else len(put_head("0" * DIGITS))
 
 
 def put_batch(batch: pa.RecordBatch, *, is_compressed: bool) -> memoryview:
