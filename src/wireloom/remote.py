@@ -155,11 +155,11 @@ class RemotePath:
 
     def exists(self) -> bool:
         """Whether a file lies here, or something below."""
-        return self._info().type.name != "NotFound"
+        return str(self._info().type.name) != "NotFound"
 
     def is_dir(self) -> bool:
         """Whether something lies below."""
-        return self._info().type.name == "Directory"
+        return str(self._info().type.name) == "Directory"
 
     def iterdir(self) -> Iterator["RemotePath"]:
         """What lies directly below, in any order.

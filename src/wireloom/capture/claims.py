@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from wireloom.capture.private import write_whole
-from wireloom.capture.segment import Segment, quoted
+from wireloom.capture.segment import Segment, quoted, segments
 from wireloom.capture.stream import take_head
 from wireloom.remote import AnyPath, UnreachableError
 
@@ -32,6 +32,10 @@ class Claim(msgspec.Struct, frozen=True):
     """Whether its segments are written by imports, which may go on where others ended."""
 
 
+class ClaimedError(OSError):
+    """The name of a node belongs to another log there."""
+
+
 class Clash(NamedTuple):
     """A segment whose node's name belongs to another log."""
 
@@ -43,7 +47,9 @@ _decode: Final = msgspec.json.Decoder(Claim).decode
 
 
 def claim(folder: AnyPath, wanted: Claim) -> Claim:
-    """Claims the name of a node, unless somebody has; gives the claim that holds.
+    """Claims the name of a node, unless it belongs to somebody; gives the claim that holds.
+
+    Without a claim, a name belongs to the log whose segments are there.
 
     Stores without a conditional write let two claims be made at once. The later one holds, and who
     asks again finds out: so this is asked before everything that is written.
@@ -52,10 +58,13 @@ def claim(folder: AnyPath, wanted: Claim) -> Claim:
         OSError: If the folder cannot be reached or written.
     """
     held = claimed(folder, wanted.node)
-    if held is None:
-        write_whole(_path(folder, wanted.node), msgspec.json.encode(wanted))
-        held = claimed(folder, wanted.node)
-    return wanted if held is None else held
+    if held is not None:
+        return held
+    implied = _implied(folder, wanted.node)
+    if implied is not None and implied.identity != wanted.identity:
+        return implied
+    write_whole(_path(folder, wanted.node), msgspec.json.encode(wanted))
+    return claimed(folder, wanted.node) or wanted
 
 
 def claimed(folder: AnyPath, node: str) -> Claim | None:
@@ -74,6 +83,13 @@ def _read(path: AnyPath) -> Claim | None:
         raise
     except (OSError, ValueError):
         return None
+
+
+def _implied(folder: AnyPath, node: str) -> Claim | None:
+    """The claim of the log that a node's first segment is of."""
+    own = (segment for segment in segments(folder) if segment.node == node)
+    identity = next(filter(None, map(identity_of, own)), None)
+    return None if identity is None else Claim(node, identity)
 
 
 def clashes(folder: AnyPath, found: Iterable[Segment]) -> list[Clash]:

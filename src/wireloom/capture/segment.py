@@ -131,7 +131,7 @@ def segments(folder: AnyPath) -> Iterator[Segment]:
         OSError: If the folder is there and cannot be read.
     """
     try:
-        found = sorted(folder.iterdir())
+        found: list[AnyPath] = sorted(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
         return
     for path in found:

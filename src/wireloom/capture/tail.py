@@ -126,12 +126,12 @@ def recover(left: Iterable[Segment]) -> int | None:
     Raises:
         OSError: If the disk does not take it.
     """
-    next_sequence = None
+    following = None
     for segment in left:
         sealed = segment if segment.sealed else _seal_left(segment)
-        reached = segment.first_sequence if sealed is None else _next_sequence(sealed)
-        next_sequence = max(next_sequence or 0, reached)
-    return next_sequence
+        reached = segment.first_sequence if sealed is None else next_sequence(sealed)
+        following = max(following or 0, reached)
+    return following
 
 
 def _seal_left(segment: Segment) -> Segment | None:
@@ -178,7 +178,7 @@ def _end(file: BinaryIO, sums: list[Sum]) -> None:
     _write_synced(file, END)
 
 
-def _next_sequence(segment: Segment) -> int:
+def next_sequence(segment: Segment) -> int:
     """A number that no frame of the segment has, even if checksums or batches are damaged."""
     sums = known_sums(segment)
     counted = segment.first_sequence + max(1, sum(sum_.rows for sum_ in sums))
