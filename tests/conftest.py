@@ -12,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 
+from support.faults import Faults
+
 _COMMON: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -38,6 +40,35 @@ def _numbers_from_zero() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(writer, "microseconds", lambda: 0)
         yield
+
+
+@pytest.fixture(scope="session")
+def s3_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of an S3 server on this machine."""
+    from support.stores import serving
+
+    with serving(tmp_path_factory.mktemp("s3")) as port:
+        yield port
+
+
+@pytest.fixture
+def bucket(s3_port: int, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of a new bucket; the environment says where it is."""
+    from support.stores import made_bucket, point_to
+
+    point_to(monkeypatch, s3_port)
+    return f"s3://{made_bucket(s3_port)}"
+
+
+@pytest.fixture
+def faults(s3_port: int, bucket: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Faults]:
+    """What stands between this process and its `bucket`, and can fail."""
+    from support.faults import between
+    from support.stores import point_to
+
+    with between(s3_port) as faults:
+        point_to(monkeypatch, faults.port)
+        yield faults
 
 
 @pytest.fixture(scope="session")

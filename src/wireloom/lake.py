@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import duckdb
@@ -21,6 +20,7 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
+from wireloom.remote import AnyPath
 from wireloom.roots import Root
 from wireloom.wire.visible import visible
 
@@ -88,7 +88,7 @@ class Lake:
         LakeError: If there is no table, or the place cannot be reached.
     """
 
-    def __init__(self, place: str | Path) -> None:
+    def __init__(self, place: str | AnyPath) -> None:
         self._db = duckdb.connect(":memory:")
         self._files: list[str] = []
         try:
@@ -152,7 +152,7 @@ class Lake:
 
     def _add(self, root: Root, name: str) -> bool:
         try:
-            table = DeltaTable(f"{root.delta}/{name}")
+            table = DeltaTable(f"{root.delta}/{name}", storage_options=root.storage_options)
         except TableNotFoundError:
             return False
         wanted = ", ".join(_name(field.name) for field in table.schema().fields)

@@ -9,27 +9,41 @@ import pytest
 
 from capture.made import frame
 from wireloom.capture.frame import SCHEMA, from_batch, to_batch
-from wireloom.capture.stream import END, HEAD, take_batch, take_head, walk
+from wireloom.capture.stream import END, HEAD, Head, put_head, take_batch, take_head, walk
 
 FRAMES = [frame(number) for number in range(3)]
 MESSAGE = bytes(memoryview(to_batch(FRAMES, first_sequence=0).serialize()))
 
 
 def test_a_head_of_this_version_is_taken() -> None:
-    assert take_head(BytesIO(HEAD + MESSAGE)) == (len(HEAD), None)
+    assert take_head(BytesIO(HEAD + MESSAGE)) == Head(len(HEAD))
 
 
 def test_a_head_that_another_version_wrote_longer_is_taken() -> None:
     padded = (len(HEAD) - 8 + 64).to_bytes(4, "little")
     head = HEAD[:4] + padded + HEAD[8:] + bytes(64)
-    assert take_head(BytesIO(head + MESSAGE)) == (len(head), None)
+    assert take_head(BytesIO(head + MESSAGE)) == Head(len(head))
+
+
+def test_a_head_says_which_log_it_is_of() -> None:
+    head = put_head("ab" * 16)
+    assert take_head(BytesIO(head + MESSAGE)) == Head(len(head), None, "ab" * 16)
+
+
+def test_a_flipped_bit_in_a_head_never_makes_it_the_head_of_another_log() -> None:
+    head = put_head("ab" * 16)
+    for place in range(8 * len(head)):
+        raw = bytearray(head)
+        raw[place // 8] ^= 1 << place % 8
+        taken = take_head(BytesIO(raw + MESSAGE))
+        assert taken.identity in {None, "ab" * 16}
+        assert taken.fault is None or taken.size == len(head)
 
 
 def test_other_columns_are_told() -> None:
     other = bytes(memoryview(pa.schema([("x", pa.int64())]).serialize()))
-    assert take_head(BytesIO(other)) == (
-        len(other),
-        "the columns are not those of captured frames",
+    assert take_head(BytesIO(other)) == Head(
+        len(other), "the columns are not those of captured frames"
     )
 
 
@@ -37,7 +51,7 @@ def test_other_columns_are_told() -> None:
 def test_a_damaged_head_is_told_and_batches_are_expected_where_this_version_puts_them(
     head: bytes,
 ) -> None:
-    assert take_head(BytesIO(head)) == (len(HEAD), "the schema is damaged")
+    assert take_head(BytesIO(head)) == Head(len(HEAD), "the schema is damaged")
 
 
 def test_a_batch_is_taken() -> None:

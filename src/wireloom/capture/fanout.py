@@ -5,9 +5,11 @@ in whatever order they come. The folder is listed once for all nodes.
 """
 
 from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from wireloom.capture.frame import CapturedFrame
 from wireloom.capture.segment import Segment, segments
@@ -24,18 +26,38 @@ ROW_BYTES: Final = 400
 """The memory that a frame takes besides its bytes."""
 
 
+class Origin(NamedTuple):
+    """Where a log that continues one elsewhere begins."""
+
+    begin: int
+    """The first number."""
+
+    identity: str
+    """The log's."""
+
+
 class Fanout:
     """Appends each frame to the log of its node.
 
     Args:
         folder: Where segments lie; made if it is missing.
+        origin: Where the log of a node begins that is not in the folder.
+        flushed: Called when all buffers have been written.
 
     Raises:
         OSError: If the folder is there and cannot be read.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        origin: Callable[[str], Origin] | None = None,
+        flushed: Callable[[], None] = lambda: None,
+    ) -> None:
         self._folder = folder
+        self._origin = origin
+        self._flushed = flushed
         self._writers: dict[str, CaptureWriter] = {}
         self._waiting: defaultdict[str, list[CapturedFrame]] = defaultdict(list)
         self._waiting_bytes = 0
@@ -70,6 +92,7 @@ class Fanout:
                 writer.append(frame)
             writer.flush()
         self._waiting_bytes = 0
+        self._flushed()
 
     def close(self) -> None:
         """Seals everything.
@@ -106,9 +129,18 @@ class Fanout:
         if writer is None:
             if len(self._writers) >= MAX_WRITERS:
                 self._close(next(iter(self._writers)))
-            writer = CaptureWriter(self._folder, node, reached=lambda: self._reached(node))
+            writer = self._opened(node)
         self._writers[node] = writer
         return writer
+
+    def _opened(self, node: str) -> CaptureWriter:
+        reached = partial(self._reached, node)
+        if self._origin is None:
+            return CaptureWriter(self._folder, node, reached=reached)
+        begin, identity = self._origin(node)
+        return CaptureWriter(
+            self._folder, node, reached=reached, begin=lambda: begin, identity=identity
+        )
 
     def _reached(self, node: str) -> int | None:
         known = self._next.get(node)

@@ -8,12 +8,12 @@ captures/imports.json      {"SHA-256 of the file, and the node if one was named"
 from datetime import UTC, datetime
 from hashlib import file_digest
 from io import BytesIO
-from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 import msgspec
 
-from wireloom.capture.private import opener
+from wireloom.capture.private import write_whole
+from wireloom.remote import AnyPath, UnreachableError
 
 NAME: Final = "imports.json"
 
@@ -25,12 +25,16 @@ class Imports:
         folder: Where segments lie.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: AnyPath) -> None:
         self._path = folder / NAME
         self._new: dict[str, str] = {}
 
     def before(self, key: str) -> str | None:
-        """When the file with this key was imported last; None if it was not."""
+        """When the file with this key was imported last; None if it was not.
+
+        Raises:
+            UnreachableError: If the store does not answer.
+        """
         return self._known().get(key)
 
     def add(self, key: str) -> None:
@@ -43,15 +47,14 @@ class Imports:
         Raises:
             OSError: If it cannot be written.
         """
-        made = self._path.with_suffix(".new")
-        with open(made, "wb", opener=opener) as file:
-            file.write(msgspec.json.encode(self._known() | self._new))
-        made.replace(self._path)
+        write_whole(self._path, msgspec.json.encode(self._known() | self._new))
 
     def _known(self) -> dict[str, str]:
         """What is on disk; nothing if it is damaged: then a file is imported once more."""
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=dict[str, str])
+        except UnreachableError:
+            raise
         except (OSError, ValueError):
             return {}
 

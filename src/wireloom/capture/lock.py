@@ -1,10 +1,11 @@
-"""The lock against a second writer of the same node, and the last number that was used.
+"""The lock against a second writer of the same node, the last number used, and whose log it is.
 
 The lock's file outlives all segments of its node. It holds the next sequence number, so that a
-number is used once even if every segment has been deleted:
+number is used once even if every segment has been deleted, and the log's identity:
 
 ```
 next sequence, 19 digits | space | CRC-32 of the digits, 8 hex digits | line end
+identity, 32 hex digits  | space | CRC-32 of the digits, 8 hex digits | line end
 ```
 """
 
@@ -15,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from wireloom.capture.identity import PACKED_SIZE, put_identity, take_identity
 from wireloom.capture.private import opener
 from wireloom.capture.segment import LOCK, quoted
 
@@ -65,6 +67,18 @@ class NodeLock:
         """
         with suppress(OSError):
             os.pwrite(self._handle, _note(next_sequence), 0)
+
+    def identity(self) -> str | None:
+        """The log's identity; None if none is written down, or it is damaged."""
+        return take_identity(os.pread(self._handle, PACKED_SIZE, _NOTE_SIZE))
+
+    def identify(self, identity: str) -> None:
+        """Writes the log's identity down.
+
+        A failure to write is ignored: each segment says it too.
+        """
+        with suppress(OSError):
+            os.pwrite(self._handle, put_identity(identity) + b"\n", _NOTE_SIZE)
 
     def release(self) -> None:
         """Releases the lock."""

@@ -9,6 +9,8 @@ from errno import ELOOP
 from pathlib import Path
 from typing import Final
 
+from wireloom.remote import AnyPath, RemotePath
+
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 
@@ -51,6 +53,21 @@ def opener(path: str | os.PathLike[str], flags: int) -> int:
         os.close(handle)
         raise
     return handle
+
+
+def write_whole(path: AnyPath, data: bytes) -> None:
+    """Writes a small file: its readers find all of it, or what was there before.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    if isinstance(path, RemotePath):
+        path.write_bytes(data)
+        return
+    made = path.with_suffix(".new")
+    with open(made, "wb", opener=opener) as file:
+        file.write(data)
+    made.replace(path)
 
 
 def refusal(path: str | os.PathLike[str]) -> LinkRefusedError:

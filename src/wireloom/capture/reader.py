@@ -6,19 +6,25 @@ costs none: where the batch proves that it is the checksum that is damaged, it i
 a sealed segment that have no checksum (its file is missing or too short) are read as they lie.
 """
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
+from threading import Lock
 from typing import BinaryIO, Final, NamedTuple
 
 import pyarrow as pa
 
 from wireloom.capture.framing import MAX_BATCH_SIZE, MAX_METADATA_SIZE
 from wireloom.capture.repair import repaired
-from wireloom.capture.segment import Segment, Sum, segments
-from wireloom.capture.stream import END, take_batch, take_head, walk
+from wireloom.capture.segment import Segment, Sum, pack_sum, segments, take_sums
+from wireloom.capture.stream import END, size_of, take_batch, take_head, walk
+from wireloom.remote import AnyPath, RemotePath, UnreachableError
 
 MAX_MESSAGE_SIZE: Final = MAX_BATCH_SIZE + MAX_METADATA_SIZE
+
+MAX_KEPT_BYTES: Final = 128 * 1024 * 1024
+"""The most checksums of segments on object storage that are kept in memory."""
+
+_ENTRY_SIZE: Final = 500
+"""What an entry in memory takes beside them, about."""
 
 NO_BATCH: Final = -1
 """The place of a `Damage` that is not in a batch but in the schema, or in the whole file."""
@@ -38,12 +44,32 @@ class Damage(NamedTuple):
 
 
 def batch_count(segment: Segment) -> int:
-    """How many batches there are: in an open segment, how many are completely written."""
+    """How many batches there are: in an open segment, how many are completely written.
+
+    Raises:
+        UnreachableError: If the store does not answer.
+    """
     return len(known_sums(segment))
 
 
 def known_sums(segment: Segment) -> list[Sum]:
-    """The checksums of all batches; those that are missing are made from what lies there."""
+    """The checksums of all batches; those that are missing are made from what lies there.
+
+    Those of a segment on object storage are asked for once: what is sealed never changes.
+
+    Raises:
+        UnreachableError: If the store does not answer.
+    """
+    if not (segment.sealed and isinstance(segment.folder, RemotePath)):
+        return _found_sums(segment)
+    sums = _kept.get(segment)
+    if sums is None:
+        sums = _found_sums(segment)
+        _kept.put(segment, sums)
+    return sums
+
+
+def _found_sums(segment: Segment) -> list[Sum]:
     sums = segment.sums()
     if not segment.sealed:
         return sums
@@ -53,9 +79,37 @@ def known_sums(segment: Segment) -> list[Sum]:
         if end + len(END) < size:
             found = walk(segment.path)
             sums += found[len(sums) :]
+    except UnreachableError:
+        raise
     except OSError:
         pass  # reading the batches reports it
     return sums
+
+
+class _Kept:
+    """The checksums of sealed segments; of too many, the first ones are forgotten."""
+
+    def __init__(self) -> None:
+        self._sums: dict[Segment, bytes] = {}
+        self._size = 0
+        self._turn = Lock()
+
+    def get(self, segment: Segment) -> list[Sum] | None:
+        raw = self._sums.get(segment)
+        return None if raw is None else take_sums(raw)
+
+    def put(self, segment: Segment, sums: list[Sum]) -> None:
+        raw = b"".join(map(pack_sum, sums))
+        with self._turn:
+            if raw and segment not in self._sums:
+                self._sums[segment] = raw
+                self._size += len(raw) + _ENTRY_SIZE
+            while self._size > MAX_KEPT_BYTES:
+                gone = self._sums.pop(next(iter(self._sums)))
+                self._size -= len(gone) + _ENTRY_SIZE
+
+
+_kept: Final = _Kept()
 
 
 def read_segment(
@@ -65,26 +119,31 @@ def read_segment(
 
     A segment that was open when it was listed, and has been sealed since, is read all the
     same.
+
+    Raises:
+        UnreachableError: If the store does not answer, which says nothing about the batches.
     """
     sums = known_sums(segment)[:stop]
     try:
         with _opened(segment) as file:
-            begin, fault = take_head(file)
-            if fault is not None and start == 0:
-                yield Damage(segment, NO_BATCH, 0, begin, 0, fault)
-            batches = _Batches(file, segment, begin, sums)
+            head = take_head(file)
+            if head.fault is not None and start == 0:
+                yield Damage(segment, NO_BATCH, 0, head.size, 0, head.fault)
+            batches = _Batches(file, segment, head.size, sums)
             for index in range(start, len(sums)):
                 yield batches.read(index)
+    except UnreachableError:
+        raise
     except OSError as error:
         rows = sum(sum_.rows for sum_ in sums[start:])
         yield Damage(segment, NO_BATCH, 0, 0, rows, f"cannot be read: {error.strerror}")
 
 
-def read(folder: Path) -> Iterator[pa.RecordBatch | Damage]:
+def read(folder: AnyPath) -> Iterator[pa.RecordBatch | Damage]:
     """All batches of all segments in a folder.
 
     Raises:
-        OSError: If the folder is there and cannot be read.
+        OSError: If the folder is there and cannot be read, or the store does not answer.
     """
     for segment in segments(folder):
         yield from read_segment(segment)
@@ -120,7 +179,7 @@ class _Batches:
         sum_ = self._sums[index]
         size = sum_.end - begin
         place = (self._segment, index, begin, max(0, size), sum_.rows)
-        if not 0 < size <= os.fstat(self._file.fileno()).st_size - begin:
+        if not 0 < size <= size_of(self._file) - begin:
             return Damage(*place, "not where it should be")
         if size > MAX_MESSAGE_SIZE:
             return Damage(*place, "larger than a batch may be")

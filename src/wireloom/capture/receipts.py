@@ -16,9 +16,10 @@ from typing import Final
 
 import msgspec
 
-from wireloom.capture.private import opener
+from wireloom.capture.private import write_whole
 from wireloom.capture.reader import batch_count
 from wireloom.capture.segment import Segment, segments
+from wireloom.remote import AnyPath, UnreachableError
 
 SUFFIX: Final = ".taken"
 
@@ -33,22 +34,18 @@ class Receipt(msgspec.Struct, frozen=True):
 _decode: Final = msgspec.json.Decoder(Receipt).decode
 
 
-def put_receipt(folder: Path, tables: str, batches: Mapping[str, int]) -> None:
+def put_receipt(folder: AnyPath, tables: str, batches: Mapping[str, int]) -> None:
     """Notes how many batches of each segment are stored below a root of tables.
 
     Raises:
         OSError: If it cannot be written.
     """
-    path = _path(folder, tables)
     there = {segment.name for segment in segments(folder)}
     kept = {name: count for name, count in batches.items() if name in there}
-    made = path.with_suffix(".new")
-    with open(made, "wb", opener=opener) as file:
-        file.write(msgspec.json.encode(Receipt(_root(tables), kept)))
-    made.replace(path)
+    write_whole(_path(folder, tables), msgspec.json.encode(Receipt(_root(tables), kept)))
 
 
-def take_receipt(folder: Path, tables: str) -> dict[str, int] | None:
+def take_receipt(folder: AnyPath, tables: str) -> dict[str, int] | None:
     """How many batches of each segment a pipeline has stored; None if it has no receipt."""
     found = _read(_path(folder, tables))
     return None if found is None else found.batches
@@ -59,10 +56,13 @@ class Receipts:
 
     Args:
         folder: The folder with the segments.
+
+    Raises:
+        OSError: If it cannot be read.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._receipts = {path: _read(path) for path in sorted(folder.glob(f"*{SUFFIX}"))}
+    def __init__(self, folder: AnyPath) -> None:
+        self._receipts = {path: _read(path) for path in _listed(folder)}
 
     def cover(self, segment: Segment) -> bool:
         """Whether every pipeline has all of a segment, and there is one."""
@@ -78,15 +78,28 @@ class Receipts:
         ]
 
 
-def _read(path: Path) -> Receipt | None:
-    """A receipt; None if it is missing or damaged, which counts as nothing stored."""
+def _listed(folder: AnyPath) -> list[AnyPath]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.name.endswith(SUFFIX))
+    except FileNotFoundError:
+        return []
+
+
+def _read(path: AnyPath) -> Receipt | None:
+    """A receipt; None if it is missing or damaged, which counts as nothing stored.
+
+    Raises:
+        UnreachableError: If the store does not answer.
+    """
     try:
         return _decode(path.read_bytes())
+    except UnreachableError:
+        raise
     except (OSError, ValueError):
         return None
 
 
-def _path(folder: Path, tables: str) -> Path:
+def _path(folder: AnyPath, tables: str) -> AnyPath:
     return folder / (sha256(_root(tables).encode()).hexdigest()[:16] + SUFFIX)
 
 

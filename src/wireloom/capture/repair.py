@@ -5,11 +5,10 @@ and the rest of the entry is damaged. If all but one bit of the checksum are rig
 damaged: a flipped bit of a batch would change more of them.
 """
 
-import os
 from typing import BinaryIO
 
 from wireloom.capture.segment import Sum, sum_of
-from wireloom.capture.stream import take_batch, take_message
+from wireloom.capture.stream import size_of, take_batch, take_message
 
 
 def repaired(file: BinaryIO, begin: int, sums: list[Sum]) -> list[Sum]:
@@ -23,7 +22,7 @@ def repaired(file: BinaryIO, begin: int, sums: list[Sum]) -> list[Sum]:
     Raises:
         OSError: If the file cannot be read.
     """
-    size = os.fstat(file.fileno()).st_size
+    size = size_of(file)
     found = []
     for sum_ in sums:
         message = take_message(file, begin)

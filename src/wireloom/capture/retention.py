@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from errno import EDQUOT
-from pathlib import Path
 from time import time
 from typing import Final, NamedTuple
 
 from wireloom.capture.receipts import Receipts
 from wireloom.capture.segment import Segment, segments
+from wireloom.remote import AnyPath, UnreachableError
 
 SWEEP_SECONDS: Final = 60.0
 """How often a node looks for segments that are too old."""
@@ -74,7 +74,7 @@ def take_age(text: str) -> float:
 
 
 def prune(
-    folder: Path,
+    folder: AnyPath,
     bounds: Bounds,
     *,
     now: float,
@@ -112,7 +112,7 @@ def prune(
     return result
 
 
-def kept(folder: Path, nodes: Collection[str] = ()) -> list[KeptSegment]:
+def kept(folder: AnyPath, nodes: Collection[str] = ()) -> list[KeptSegment]:
     """The segments of some nodes, or of all, with their sizes.
 
     Raises:
@@ -138,7 +138,7 @@ class Keeper:
     """
 
     def __init__(
-        self, folder: Path, node: str, bounds: Bounds, *, clock: Callable[[], float] = time
+        self, folder: AnyPath, node: str, bounds: Bounds, *, clock: Callable[[], float] = time
     ) -> None:
         self._folder = folder
         self._node = node
@@ -206,5 +206,7 @@ def _delete(segment: Segment) -> None:
 def _size(segment: Segment) -> int:
     try:
         return segment.sums_path.stat().st_size
+    except UnreachableError:
+        raise
     except OSError:
         return 0

@@ -17,15 +17,18 @@ captures/<node>-<first sequence>.arrow.open   being written
 captures/<node>-<first sequence>.sums         checksums of either
 captures/<node>.lock                          held by the node's one writer
 ```
+
+The folder is a local one, or one on object storage; there, all segments are sealed.
 """
 
 import re
 import struct
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
+
+from wireloom.remote import AnyPath, UnreachableError
 
 SEALED: Final = ".arrow"
 OPEN: Final = ".arrow.open"
@@ -58,7 +61,7 @@ class Sum(NamedTuple):
 class Segment(NamedTuple):
     """One segment of one node."""
 
-    folder: Path
+    folder: AnyPath
     node: str
     first_sequence: int
     sealed: bool
@@ -69,23 +72,28 @@ class Segment(NamedTuple):
         return f"{quoted(self.node)}-{self.first_sequence:016d}"
 
     @property
-    def path(self) -> Path:
+    def path(self) -> AnyPath:
         """The Arrow file."""
         return self.folder / (self.name + (SEALED if self.sealed else OPEN))
 
     @property
-    def sums_path(self) -> Path:
+    def sums_path(self) -> AnyPath:
         """The checksums."""
         return self.folder / (self.name + SUMS)
 
     def sums(self) -> list[Sum]:
-        """The checksums on disk; none if there is no such file or it cannot be read."""
+        """The checksums on disk; none if there is no such file or it cannot be read.
+
+        Raises:
+            UnreachableError: If the store does not answer, which says nothing about them.
+        """
         try:
             raw = self.sums_path.read_bytes()
+        except UnreachableError:
+            raise
         except OSError:
             return []
-        whole = len(raw) - len(raw) % SUM_SIZE
-        return [Sum(*fields) for fields in _SUM.iter_unpack(raw[:whole])]
+        return take_sums(raw)
 
 
 def quoted(node: str) -> str:
@@ -110,21 +118,29 @@ def pack_sum(sum_: Sum) -> bytes:
     return _SUM.pack(*sum_)
 
 
-def segments(folder: Path) -> Iterator[Segment]:
+def take_sums(raw: bytes) -> list[Sum]:
+    """The checksums in the bytes of their file; an incomplete one at the end does not count."""
+    whole = len(raw) - len(raw) % SUM_SIZE
+    return [Sum(*fields) for fields in _SUM.iter_unpack(raw[:whole])]
+
+
+def segments(folder: AnyPath) -> Iterator[Segment]:
     """All segments in a folder, by node and sequence; other files are passed over.
 
     Raises:
         OSError: If the folder is there and cannot be read.
     """
-    if not folder.is_dir():
+    try:
+        found: list[AnyPath] = sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
         return
-    for path in sorted(folder.iterdir()):
+    for path in found:
         segment = _named(path)
         if segment is not None and segment.path == path:
             yield segment
 
 
-def _named(path: Path) -> Segment | None:
+def _named(path: AnyPath) -> Segment | None:
     match = _NAME.fullmatch(path.name)
     if match is None:
         return None

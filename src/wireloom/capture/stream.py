@@ -6,8 +6,7 @@ schema message | batch message … | ff ff ff ff 00 00 00 00
 """
 
 import os
-from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -19,13 +18,15 @@ from wireloom.capture.framing import (
     body_size,
     metadata_size,
 )
+from wireloom.capture.identity import DIGITS, KEY, put_identity, take_identity
 from wireloom.capture.segment import Sum, sum_of
+from wireloom.remote import AnyPath, RemoteFile
 
 END: Final = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 """What an Arrow stream ends with."""
 
 HEAD: Final = bytes(memoryview(SCHEMA.serialize()))
-"""What a segment begins with."""
+"""What a segment without an identity begins with."""
 
 DAMAGED: Final = "the schema is damaged"
 
@@ -35,16 +36,49 @@ _FAULTS: Final = (pa.ArrowException, OSError, ValueError, EOFError, MemoryError)
 """What Arrow raises when bytes are not what they should be."""
 
 
-def take_head(file: BinaryIO) -> tuple[int, str | None]:
-    """Where the first batch begins, and what is wrong with the schema before it.
+class Head(NamedTuple):
+    """What a segment begins with."""
 
-    Where the schema is damaged, the place is the one that this version writes.
+    size: int
+    """Where the first batch begins."""
+
+    fault: str | None = None
+    """What is wrong with the schema."""
+
+    identity: str | None = None
+    """Which log the segment belongs to, if it says so."""
+
+
+def put_head(identity: str) -> bytes:
+    """What the segments of a log begin with."""
+    schema = SCHEMA.with_metadata({KEY: put_identity(identity)})
+    return bytes(memoryview(schema.serialize()))
+
+
+def take_head(file: BinaryIO) -> Head:
+    """The head of a segment, which is read from its beginning.
+
+    Where the schema is damaged, the first batch begins where versions of this program put it.
     """
     raw = file.read(PREFIX_SIZE)
     size = PREFIX_SIZE + (metadata_size(raw) or len(HEAD) - PREFIX_SIZE)
     raw += file.read(size - len(raw))
-    fault = None if raw == HEAD else _schema_fault(raw)
-    return (len(HEAD) if fault == DAMAGED else size), fault
+    if raw == HEAD:
+        return Head(size)
+    try:
+        schema = pa.ipc.read_schema(pa.py_buffer(raw))
+    except _FAULTS:
+        return Head(_likely_size(file), DAMAGED)
+    if not schema.equals(SCHEMA):
+        return Head(size, "the columns are not those of captured frames")
+    return Head(size, None, take_identity((schema.metadata or {}).get(KEY, b"")))
+
+
+def _likely_size(file: BinaryIO) -> int:
+    """Where a message begins: after a head without an identity, or else after one with it."""
+    file.seek(len(HEAD))
+    is_short = metadata_size(file.read(PREFIX_SIZE)) is not None
+    return len(HEAD) if is_short else len(put_head("0" * DIGITS))
 
 
 def put_batch(batch: pa.RecordBatch, *, is_compressed: bool) -> memoryview:
@@ -80,7 +114,7 @@ def take_message(file: BinaryIO, begin: int) -> bytes | None:
     Raises:
         OSError: If the file cannot be read.
     """
-    left = os.fstat(file.fileno()).st_size - begin
+    left = size_of(file) - begin
     if left <= 0:
         return None
     file.seek(begin)
@@ -96,7 +130,12 @@ def take_message(file: BinaryIO, begin: int) -> bytes | None:
     return message if len(message) == PREFIX_SIZE + first + second else None
 
 
-def walk(path: Path) -> list[Sum]:
+def size_of(file: BinaryIO) -> int:
+    """How many bytes an open file has."""
+    return file.size if isinstance(file, RemoteFile) else os.fstat(file.fileno()).st_size
+
+
+def walk(path: AnyPath) -> list[Sum]:
     """Checksums computed from a stream, up to the first message that is no batch.
 
     Raises:
@@ -104,7 +143,7 @@ def walk(path: Path) -> list[Sum]:
     """
     found: list[Sum] = []
     with path.open("rb") as file:
-        begin, _ = take_head(file)
+        begin = take_head(file).size
         while (message := take_message(file, begin)) is not None:
             batch = take_batch(message)
             if isinstance(batch, str):
@@ -112,11 +151,3 @@ def walk(path: Path) -> list[Sum]:
             begin += len(message)
             found.append(sum_of(message, end=begin, rows=batch.num_rows))
     return found
-
-
-def _schema_fault(raw: bytes) -> str | None:
-    try:
-        schema = pa.ipc.read_schema(pa.py_buffer(raw))
-    except _FAULTS:
-        return DAMAGED
-    return None if schema.equals(SCHEMA) else "the columns are not those of captured frames"

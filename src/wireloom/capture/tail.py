@@ -18,12 +18,13 @@ from wireloom.capture.repair import repaired
 from wireloom.capture.segment import SUM_SIZE, Segment, Sum, pack_sum, sum_of
 from wireloom.capture.stream import (
     END,
-    HEAD,
     pays_to_compress,
     put_batch,
+    put_head,
     take_head,
     walk,
 )
+from wireloom.remote import local
 
 SYNCED_SIZE: Final = 2 * 1024 * 1024
 """Bytes per sync. Other processes that sync to the same disk wait for it."""
@@ -35,27 +36,29 @@ class OpenSegment:
     Args:
         segment: Its name, which no other segment has.
         begun_at: When it was begun.
+        identity: That of its log.
 
     Raises:
         OSError: If the disk does not take it; nothing is left behind.
     """
 
-    def __init__(self, segment: Segment, begun_at: float) -> None:
+    def __init__(self, segment: Segment, begun_at: float, *, identity: str) -> None:
         self.segment = segment
         self.begun_at = begun_at
-        self.size = len(HEAD)
+        head = put_head(identity)
+        self.size = len(head)
         self.batch_count = 0
         self.torn = False
         """Whether there may be bytes beyond the last batch; `mend` cuts them off."""
         self._is_compressed: bool | None = None
         """The first batch decides for all."""
         # Checksums come first, so that a segment without them was not left by a crash.
-        self._sums: BinaryIO = _opened(segment.sums_path, "wb")
+        self._sums: BinaryIO = _opened(local(segment.sums_path), "wb")
         self._file: BinaryIO = self._sums
         try:
-            self._file = _opened(segment.path, "wb")
-            _write_synced(self._file, HEAD)
-            _sync_folder(segment.folder)
+            self._file = _opened(local(segment.path), "wb")
+            _write_synced(self._file, head)
+            _sync_folder(local(segment.folder))
         except OSError:
             self.discard()
             raise
@@ -97,7 +100,7 @@ class OpenSegment:
         _write_synced(self._file, END)
         self.segment = _rename(self.segment)
         self.close()
-        _sync_folder(self.segment.folder)
+        _sync_folder(local(self.segment.folder))
 
     def discard(self) -> None:
         """Removes a segment without batches."""
@@ -123,36 +126,37 @@ def recover(left: Iterable[Segment]) -> int | None:
     Raises:
         OSError: If the disk does not take it.
     """
-    next_sequence = None
+    following = None
     for segment in left:
         sealed = segment if segment.sealed else _seal_left(segment)
-        reached = segment.first_sequence if sealed is None else _next_sequence(sealed)
-        next_sequence = max(next_sequence or 0, reached)
-    return next_sequence
+        reached = segment.first_sequence if sealed is None else next_sequence(sealed)
+        following = max(following or 0, reached)
+    return following
 
 
 def _seal_left(segment: Segment) -> Segment | None:
-    if segment.path.is_symlink():
-        raise refusal(segment.path)
+    path, sums_path = local(segment.path), local(segment.sums_path)
+    if path.is_symlink():
+        raise refusal(path)
     sums = segment.sums()
-    if not segment.sums_path.exists():  # deleted by hand: keep what can be read
-        sums = walk(segment.path)
-        _opened(segment.sums_path, "wb").close()
+    if not sums_path.exists():  # deleted by hand: keep what can be read
+        sums = walk(path)
+        _opened(sums_path, "wb").close()
     if not sums:
-        segment.path.unlink()
-        segment.sums_path.unlink(missing_ok=True)
+        path.unlink()
+        sums_path.unlink(missing_ok=True)
         return None
-    with _opened(segment.path, "r+b") as file, _opened(segment.sums_path, "r+b") as sums_file:
+    with _opened(path, "r+b") as file, _opened(sums_path, "r+b") as sums_file:
         sums = _repair(file, sums_file, sums)
         _end(file, sums)
     sealed = _rename(segment)
-    _sync_folder(segment.folder)
+    _sync_folder(path.parent)
     return sealed
 
 
 def _repair(file: BinaryIO, sums_file: BinaryIO, sums: list[Sum]) -> list[Sum]:
     """Corrects the checksums that a batch proves to be damaged; cuts off an incomplete one."""
-    right = repaired(file, take_head(file)[0], sums)
+    right = repaired(file, take_head(file).size, sums)
     _cut(sums_file, 0)
     _write_synced(sums_file, b"".join(map(pack_sum, right)))
     return right
@@ -163,7 +167,8 @@ def _end(file: BinaryIO, sums: list[Sum]) -> None:
 
     Otherwise nothing is cut off: the batch may be good, and readers go by the checksums.
     """
-    begin = sums[-2].end if len(sums) > 1 else len(HEAD)
+    file.seek(0)
+    begin = sums[-2].end if len(sums) > 1 else take_head(file).size
     size = os.fstat(file.fileno()).st_size
     last = sums[-1]
     is_there = begin < last.end <= size and last.end - begin <= MAX_MESSAGE_SIZE
@@ -173,7 +178,7 @@ def _end(file: BinaryIO, sums: list[Sum]) -> None:
     _write_synced(file, END)
 
 
-def _next_sequence(segment: Segment) -> int:
+def next_sequence(segment: Segment) -> int:
     """A number that no frame of the segment has, even if checksums or batches are damaged."""
     sums = known_sums(segment)
     counted = segment.first_sequence + max(1, sum(sum_.rows for sum_ in sums))
@@ -186,9 +191,10 @@ def _next_sequence(segment: Segment) -> int:
 
 def _rename(segment: Segment) -> Segment:
     sealed = segment._replace(sealed=True)
-    if sealed.path.exists():
-        raise FileExistsError(f"{sealed.path} is there already, and a sealed segment never changes")
-    segment.path.rename(sealed.path)
+    path = local(sealed.path)
+    if path.exists():
+        raise FileExistsError(f"{path} is there already, and a sealed segment never changes")
+    local(segment.path).rename(path)
     return sealed
 
 

@@ -9,7 +9,7 @@ and `flush` may be called again when there is room: it goes on with a new segmen
 frame and no number is lost or doubled.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, time_ns
@@ -18,7 +18,9 @@ from typing import Final, Self
 
 import pyarrow as pa
 
+from wireloom.capture.claims import identity_of
 from wireloom.capture.frame import SCHEMA, CapturedFrame, to_batch
+from wireloom.capture.identity import new_identity
 from wireloom.capture.lock import NodeLock
 from wireloom.capture.private import make_folder
 from wireloom.capture.segment import Segment, segments
@@ -55,6 +57,7 @@ class CaptureWriter:
         begin: Gives the first number of a new log.
         reached: Gives the number after the node's last one, or None if there are no segments, for
             a caller that has listed the folder already. By default the folder is listed.
+        identity: That of a new log; by default one that no other log has.
 
     Raises:
         ValueError: If the node's name is empty, too long, or not Unicode.
@@ -73,6 +76,7 @@ class CaptureWriter:
         clock: Callable[[], float] = monotonic,
         begin: Callable[[], int] | None = None,
         reached: Callable[[], int | None] | None = None,
+        identity: str | None = None,
     ) -> None:
         make_folder(folder)
         self._folder = folder
@@ -89,11 +93,15 @@ class CaptureWriter:
         """How much has gone to disk."""
         self._lock = NodeLock(folder, node)
         try:
-            self._next_sequence = self._first(begin or microseconds, reached or self._recovered)
+            after = (reached or self._recovered)()
+            self._next_sequence = self._first(begin or microseconds, after)
+            self.identity = self._known_identity(after) or identity or new_identity()
+            """That of the log."""
         except OSError:
             self._lock.release()
             raise
         self._lock.note(self._next_sequence)
+        self._lock.identify(self.identity)
 
     @property
     def next_sequence(self) -> int:
@@ -192,26 +200,36 @@ class CaptureWriter:
     ) -> None:
         self.close()
 
-    def _first(self, begin: Callable[[], int], reached: Callable[[], int | None]) -> int:
+    def _first(self, begin: Callable[[], int], after: int | None) -> int:
         """A number that no frame of this node has had.
 
         Numbers go on where the segments end, unless these are not all that there were: the lock's
         file says so, or has been deleted itself.
         """
-        noted, after = self._lock.noted(), reached()
+        noted = self._lock.noted()
         if noted is not None and after is not None and after >= noted:
             return after
         return max(noted or 0, after or 0, begin())
 
     def _recovered(self) -> int | None:
-        return recover(one for one in segments(self._folder) if one.node == self._node)
+        return recover(self._segments())
+
+    def _segments(self) -> Iterator[Segment]:
+        return (one for one in segments(self._folder) if one.node == self._node)
+
+    def _known_identity(self, after: int | None) -> str | None:
+        """What the lock's file says, else what the segments do, if there are any."""
+        known = self._lock.identity()
+        if known is None and after is not None:
+            return next(filter(None, map(identity_of, self._segments())), None)
+        return known
 
     def _put(self, batch: pa.RecordBatch) -> None:
         if self._open is not None and self._open.torn:
             self._retire(self._open)
         if self._open is None:
             segment = Segment(self._folder, self._node, self._next_sequence, sealed=False)
-            self._open = OpenSegment(segment, self._clock())
+            self._open = OpenSegment(segment, self._clock(), identity=self.identity)
         before = self._open.size
         self._open.write(batch)
         self.written_bytes += self._open.size - before

@@ -1,7 +1,6 @@
 """`wireloom capture`: shows, imports and exports captured frames."""
 
 import sys
-from pathlib import Path
 
 import click
 
@@ -12,6 +11,7 @@ from wireloom.cli.capture_prune import prune_
 from wireloom.cli.capture_stat import stat
 from wireloom.cli.capture_tail import tail
 from wireloom.cli.data import data_option
+from wireloom.remote import AnyPath
 
 
 @click.group("capture")
@@ -31,7 +31,7 @@ command.add_command(tail)
 @nodes_option
 @click.option("--first", type=int, help="From this sequence number on.")
 @click.option("--last", type=int, help="Up to this sequence number, included.")
-def cat(data: Path, *, nodes: tuple[str, ...], first: int | None, last: int | None) -> None:
+def cat(data: AnyPath, *, nodes: tuple[str, ...], first: int | None, last: int | None) -> None:
     """Print captured frames as JSON lines, node by node.
 
     Exit status: 0 if all could be read, 1 if a part is damaged, 2 for misuse.

@@ -1,13 +1,13 @@
 """What the commands on captured frames share: finding segments, and telling of damage."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from wireloom.capture.segment import Segment, segments
 from wireloom.cli.data import captures, existing
+from wireloom.remote import AnyPath
 from wireloom.wire.visible import visible
 
 if TYPE_CHECKING:
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 nodes_option = click.option("--node", "nodes", multiple=True, help="This node only; repeatable.")
 
 
-def kept_segments(data: Path, nodes: tuple[str, ...] = ()) -> list[Segment]:
+def kept_segments(data: AnyPath, nodes: tuple[str, ...] = ()) -> list[Segment]:
     """The segments under `data`, of some nodes or of all.
 
     Raises:
         ClickException: If there is no such directory, it cannot be read, or a node is not in it.
     """
     folder = captures(existing(data))
-    if not folder.is_dir():
-        raise click.ClickException(f"{data} holds no captures: there is no directory {folder}.")
     try:
-        found = list(segments(folder))
+        is_there, found = folder.is_dir(), list(segments(folder))
     except OSError as error:
         raise click.ClickException(f"{folder} cannot be read: {error.strerror}.") from None
+    if not is_there:
+        raise click.ClickException(f"{data} holds no captures: there is no directory {folder}.")
     for node in nodes:
         if all(segment.node != node for segment in found):
             raise click.ClickException(f"{folder} has no frames of the node {node}.")

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
@@ -10,6 +9,7 @@ import click
 from wireloom.capture.segment import Segment
 from wireloom.cli.capture_data import Log, kept_segments, nodes_option
 from wireloom.cli.data import data_option
+from wireloom.remote import AnyPath
 
 if TYPE_CHECKING:
     from wireloom.capture.pseudonyms import Pseudonyms
@@ -47,7 +47,7 @@ class Key(click.ParamType[bytes]):
     "--output", type=click.File("wb"), default="-", help="A file instead of standard output."
 )
 def export(
-    data: Path, *, nodes: tuple[str, ...], format_: str, key: bytes | None, output: BinaryIO
+    data: AnyPath, *, nodes: tuple[str, ...], format_: str, key: bytes | None, output: BinaryIO
 ) -> None:
     """Write captured frames as JSON lines, or as pcapng for Wireshark, without tokens.
 

@@ -17,6 +17,7 @@ from rich.progress import Progress
 from wireloom.capture.refusal import Refusal, UnreadableError
 from wireloom.capture.segment import quoted
 from wireloom.cli.data import captures, data_option
+from wireloom.remote import AnyPath
 from wireloom.wire.visible import visible
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Tally:
 @click.option("--node", help="Who saw the packets of pcap and pcapng files [default: file's stem]")
 @click.option("--again", is_flag=True, help="Also import what was imported before.")
 def import_(
-    files: tuple[Path, ...], *, data: Path, format_: str, node: str | None, again: bool
+    files: tuple[Path, ...], *, data: AnyPath, format_: str, node: str | None, again: bool
 ) -> None:
     """Take frames from pcap and pcapng FILEs, and from JSON lines; `-` is standard input.
 
@@ -99,13 +100,13 @@ def import_(
     Exit status: 0 if all was taken but the traffic of other protocols, 1 if anything was refused or
     the disk does not take it, 2 for misuse.
     """
-    from wireloom.capture.fanout import Fanout
     from wireloom.capture.imports import Imports, key_of
+    from wireloom.capture.staging import appending
 
     folder = captures(data)
     tally, imports = Tally(), Imports(folder)
     try:
-        with Fanout(folder) as fanout:
+        with appending(folder) as fanout:
             for path in files:
                 with _opened(path) as file:
                     key = key_of(file, node)

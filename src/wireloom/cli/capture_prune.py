@@ -2,7 +2,6 @@
 
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +9,7 @@ import click
 from wireloom.cli.capture_data import kept_segments, nodes_option
 from wireloom.cli.data import captures, data_option
 from wireloom.cli.misuse import MisuseError
+from wireloom.remote import AnyPath
 from wireloom.wire.visible import visible
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Age(click.ParamType[float]):
 )
 @click.option("--force", is_flag=True, help="Also delete what no pipeline has taken.")
 def prune_(
-    data: Path,
+    data: AnyPath,
     *,
     nodes: tuple[str, ...],
     max_bytes: int | None,

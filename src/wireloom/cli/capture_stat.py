@@ -2,7 +2,6 @@
 
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
@@ -11,6 +10,7 @@ from wireloom.capture.segment import Segment
 from wireloom.cli.capture_data import damage_sentence, kept_segments, nodes_option
 from wireloom.cli.data import data_option
 from wireloom.cli.terminal import Grid, console
+from wireloom.remote import AnyPath
 from wireloom.wire.visible import visible
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class SegmentStat(NamedTuple):
 @click.command("stat")
 @data_option
 @nodes_option
-def stat(data: Path, *, nodes: tuple[str, ...]) -> None:
+def stat(data: AnyPath, *, nodes: tuple[str, ...]) -> None:
     """Show the segments: frames, bytes, times, protocols, damage.
 
     Reads and checks everything. Exit status: 0 if all could be read, 1 if a part is damaged, 2

@@ -4,7 +4,6 @@ import sys
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
@@ -12,9 +11,10 @@ from rich.console import Console
 
 from wireloom.capture.segment import Segment
 from wireloom.cli.capture_data import Log, kept_segments, nodes_option
-from wireloom.cli.data import data_option
+from wireloom.cli.data import data_option, on_this_machine
 from wireloom.cli.terminal import Cell, console, line
 from wireloom.registry import NAMES, protocol
+from wireloom.remote import AnyPath
 from wireloom.wire.errors import WireError
 
 FOLLOW_SECONDS: Final = 0.25
@@ -75,7 +75,7 @@ class Filter(NamedTuple):
 @click.option("--follow", is_flag=True, help="Go on with frames as they come.")
 @click.option("--raw", is_flag=True, help="JSON lines with the frames in hex.")
 def tail(  # noqa: PLR0913
-    data: Path,
+    data: AnyPath,
     *,
     nodes: tuple[str, ...],
     protocols: tuple[str, ...],
@@ -94,7 +94,7 @@ def tail(  # noqa: PLR0913
     from wireloom.capture.reader import batch_count
 
     log, wanted, shown = Log(), Filter(protocols, types), console()
-    found = kept_segments(data, nodes)
+    found = kept_segments(on_this_machine(data), nodes)
     seen = {(one.node, one.first_sequence): batch_count(one) for one in found}
     try:
         for kept in _last(log, found, wanted, count):

@@ -1,38 +1,90 @@
 """`--data`, and what lies below it."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from wireloom.cli.misuse import MisuseError
+from wireloom.remote import AnyPath, RemotePath, any_path
+
+
+class DataPath(click.ParamType[AnyPath]):
+    """A folder, or a location on object storage."""
+
+    name = "directory"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> AnyPath:
+        """The path; a local one is no file."""
+        path = any_path(value)
+        if isinstance(path, RemotePath):
+            return path
+        folder = click.Path(path_type=Path, file_okay=False)
+        return folder.convert(path, param, ctx)
+
 
 data_option = click.option(
     "--data",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("wireloom-data"),
+    type=DataPath(),
+    default="wireloom-data",
     show_default=True,
-    help="Folder with captures/ and tables/.",
+    help="Folder with captures/ and tables/; or its URL on object storage.",
 )
 
 
-def captures(data: Path) -> Path:
+def captures(data: AnyPath) -> AnyPath:
     """Where segments lie."""
     return data / "captures"
 
 
-def tables(data: Path) -> Path:
+def tables(data: AnyPath) -> AnyPath:
     """Where tables lie."""
     return data / "tables"
 
 
-def existing(data: Path) -> Path:
+def existing(data: AnyPath) -> AnyPath:
     """`--data`, where it is a folder.
 
     Raises:
         MisuseError: If it is not there.
+        ClickException: If the store does not answer.
     """
-    if not data.is_dir():
+    return there(data)
+
+
+def there(folder: AnyPath) -> AnyPath:
+    """A folder that has to be there.
+
+    Raises:
+        MisuseError: If it is not.
+        ClickException: If the store does not answer.
+    """
+    try:
+        is_there = folder.is_dir()
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"{_why(error)}.") from None
+    if not is_there:
         raise MisuseError(
-            f"{data} does not exist. Capture or import frames first, or name another --data."
+            f"{folder} does not exist. Capture or import frames first, or name another --data."
+        )
+    return folder
+
+
+def on_this_machine(data: AnyPath) -> Path:
+    """`--data` of a command that has to do with a log that is being written.
+
+    Raises:
+        MisuseError: If it is on object storage.
+    """
+    if isinstance(data, RemotePath):
+        raise MisuseError(
+            f"{data} is on object storage, and frames are captured on this machine only; "
+            "name a folder with --data."
         )
     return data
+
+
+def _why(error: OSError | ValueError) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -3,17 +3,16 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from wireloom.cli.data import captures, data_option, tables
-from wireloom.cli.misuse import MisuseError
+from wireloom.cli.data import captures, data_option, tables, there
 from wireloom.cli.progress import ProgressLine
 from wireloom.cli.tables import tables_option
 from wireloom.cli.terminal import Grid, console, line
+from wireloom.remote import AnyPath
 
 if TYPE_CHECKING:
     from wireloom.pipeline.progress import Progress
@@ -48,7 +47,7 @@ def command() -> None:
 
 @command.command("run")
 @spark_options
-def run(data: Path, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
+def run(data: AnyPath, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Bring the tables up to date with all that is captured, and end."""
     from wireloom.cli.spark import started
     from wireloom.pipeline import run as running
@@ -64,7 +63,7 @@ def run(data: Path, root: str | None, master: str | None, conf: tuple[str, ...])
 
 @command.command("watch")
 @spark_options
-def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
+def watch(data: AnyPath, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Keep the tables up to date with what is being captured, until interrupted."""
     from wireloom.cli.spark import started
     from wireloom.pipeline import watch as watching
@@ -85,7 +84,7 @@ def watch(data: Path, root: str | None, master: str | None, conf: tuple[str, ...
 
 @command.command("reprocess")
 @spark_options
-def reprocess(data: Path, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
+def reprocess(data: AnyPath, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Decode stored frames anew that another version decoded, and bring all tables up to date."""
     from wireloom.cli.spark import started
     from wireloom.pipeline import run as running
@@ -102,7 +101,7 @@ def reprocess(data: Path, root: str | None, master: str | None, conf: tuple[str,
 @command.command("status")
 @data_option
 @tables_option
-def status(data: Path, root: str | None) -> None:
+def status(data: AnyPath, root: str | None) -> None:
     """Show what is captured, what is stored, and what cannot be read."""
     from wireloom.capture.reader import NO_BATCH
     from wireloom.pipeline import upkeep
@@ -126,7 +125,7 @@ def status(data: Path, root: str | None) -> None:
 @command.command("compact")
 @data_option
 @tables_option
-def compact(data: Path, root: str | None) -> None:
+def compact(data: AnyPath, root: str | None) -> None:
     """Put the tables' small files together."""
     from wireloom.pipeline import upkeep
 
@@ -142,7 +141,7 @@ def compact(data: Path, root: str | None) -> None:
 @click.option(
     "--hours", default=168, show_default=True, help="Keep files that are younger than this."
 )
-def vacuum(data: Path, root: str | None, hours: int) -> None:
+def vacuum(data: AnyPath, root: str | None, hours: int) -> None:
     """Delete files that no recent version of a table needs."""
     from wireloom.pipeline import upkeep
 
@@ -152,22 +151,14 @@ def vacuum(data: Path, root: str | None, hours: int) -> None:
     _print({name: f"{count:,} files deleted" for name, count in removed.items()})
 
 
-def _captures(data: Path) -> Path:
-    return _there(captures(data)).absolute()
+def _captures(data: AnyPath) -> AnyPath:
+    return there(captures(data)).absolute()
 
 
-def _store(data: Path, root: str | None) -> "TableStore":
+def _store(data: AnyPath, root: str | None) -> "TableStore":
     from wireloom.pipeline.store import TableStore
 
-    return TableStore(root or tables(_there(data)).absolute())
-
-
-def _there(folder: Path) -> Path:
-    if not folder.is_dir():
-        raise MisuseError(
-            f"{folder} does not exist. Capture or import frames first, or name another --data."
-        )
-    return folder
+    return TableStore(root or str(tables(there(data)).absolute()))
 
 
 def _progress(shown: ProgressLine) -> "Progress":

@@ -13,6 +13,7 @@ from wireloom.cli.misuse import MisuseError
 from wireloom.cli.sql import plain
 from wireloom.cli.tables import answering, lake, tables_option
 from wireloom.cli.terminal import Cell, Grid, console, line
+from wireloom.remote import AnyPath
 from wireloom.report.books import MAX_REASONS, STATES, TIMES, gather, tally
 from wireloom.report.times import instant, spoken
 from wireloom.wire.visible import visible_json
@@ -29,7 +30,7 @@ Row = Mapping[str, Any]
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write a page with charts that needs nothing else.",
 )
-def command(data: Path, root: str | None, *, as_json: bool, html: Path | None) -> None:
+def command(data: AnyPath, root: str | None, *, as_json: bool, html: Path | None) -> None:
     """Tell what happened to every message."""
     if html is not None and not html.absolute().parent.is_dir():
         raise MisuseError(f"{html.parent} is no folder. Make it first, or name another.")

@@ -6,7 +6,6 @@ import re
 import sys
 from datetime import datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -15,6 +14,7 @@ from rich.console import Console
 from wireloom.cli.data import data_option
 from wireloom.cli.tables import answering, lake, tables_option
 from wireloom.cli.terminal import Grid, console, line
+from wireloom.remote import AnyPath
 from wireloom.wire.visible import visible, visible_json
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
     show_default=True,
     help="How to print: json is one object a line.",
 )
-def command(query: str, data: Path, root: str | None, form: str) -> None:
+def command(query: str, data: AnyPath, root: str | None, form: str) -> None:
     """Answer QUERY, in SQL, from the tables. `wireloom sql "show tables"` lists them."""
     with answering():
         asked = lake(data, root)

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from wireloom.cli.data import existing, tables
 from wireloom.cli.misuse import LinesError
+from wireloom.remote import AnyPath
 
 if TYPE_CHECKING:
     from wireloom.lake import Lake
@@ -21,7 +21,7 @@ tables_option = click.option(
 )
 
 
-def lake(data: Path, root: str | None) -> "Lake":
+def lake(data: AnyPath, root: str | None) -> "Lake":
     """The tables at `--tables`, else those below `--data`.
 
     Raises:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -13,6 +12,7 @@ from rich.text import Text
 from wireloom.cli.data import data_option
 from wireloom.cli.tables import answering, lake, tables_option
 from wireloom.cli.terminal import Cell, Grid, Words, console, line, show
+from wireloom.remote import AnyPath
 from wireloom.report.books import STATES
 from wireloom.report.times import after, exact, spoken
 from wireloom.wire.outcome import Fate
@@ -47,7 +47,7 @@ Row = dict[str, Any]
 @data_option
 @tables_option
 @click.option("--all", "whole", is_flag=True, help="Every destination and every sighting.")
-def command(id_: str, data: Path, root: str | None, *, whole: bool) -> None:
+def command(id_: str, data: AnyPath, root: str | None, *, whole: bool) -> None:
     """Show the life of the message with ID (or a beginning of it), hop by hop."""
     from wireloom.report.trace import trace
 

@@ -2,10 +2,12 @@
 
 import zlib
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from wireloom.capture.frame import CapturedFrame
+from wireloom.capture.identity import DIGITS
 from wireloom.capture.private import make_folder
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
@@ -47,6 +49,7 @@ class _Log:
 
     def __init__(self, folder: Path, seed: int) -> None:
         self._folder = folder
+        self._seed = seed
         self._begin = zlib.crc32(str(seed).encode()) * NUMBERS
         self._writers: dict[str, CaptureWriter] = {}
 
@@ -55,7 +58,11 @@ class _Log:
         if writer is None:
             # A clock that stands still seals by size only: the same seed, the same segments.
             writer = CaptureWriter(
-                self._folder, frame.node, clock=lambda: 0.0, begin=lambda: self._begin
+                self._folder,
+                frame.node,
+                clock=lambda: 0.0,
+                begin=lambda: self._begin,
+                identity=sha256(f"{self._seed}/{frame.node}".encode()).hexdigest()[:DIGITS],
             )
             self._writers[frame.node] = writer
         writer.append(frame)
