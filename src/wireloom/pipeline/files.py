@@ -2,8 +2,9 @@
 
 A file becomes part of its table when the Delta log names it (`log`). Until then it is only a file.
 
-A root is a local folder or a location on object storage that Spark, Arrow and delta-rs reach
-alike (`s3a://…`, `gs://…`, `abfss://…`; credentials come from the environment).
+A root is a local folder or a location on object storage that Arrow and delta-rs reach alike
+(`s3://…`, `gs://…`, `abfss://…`; credentials come from the environment). Spark itself reads and writes
+local ones only (`scanning`).
 """
 
 from datetime import UTC, datetime
@@ -49,6 +50,10 @@ class ParquetFiles:
         """The root as Spark names it."""
         self.delta_root = self._root.delta
         """The root as delta-rs names it."""
+        self.storage_options = self._root.storage_options
+        """What delta-rs has to know to reach it."""
+        self.is_remote = self._root.remote
+        """Whether Spark does not reach it by itself."""
 
     def uri(self, name: str) -> str:
         """Where a table lies, for Spark."""

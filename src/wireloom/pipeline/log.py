@@ -63,7 +63,7 @@ class DeltaLog:
             known[name].update_incremental()
             return known[name]
         try:
-            return known.setdefault(name, DeltaTable(self._uri(name)))
+            return known.setdefault(name, self._table(name))
         except TableNotFoundError:
             return None
 
@@ -139,6 +139,9 @@ class DeltaLog:
     def _uri(self, name: str) -> str:
         return f"{self._files.delta_root}/{name}"
 
+    def _table(self, name: str) -> DeltaTable:
+        return DeltaTable(self._uri(name), storage_options=self._files.storage_options)
+
     def _created(self, table: Table) -> DeltaTable:
         return DeltaTable.create(
             self._uri(table.name),
@@ -146,6 +149,7 @@ class DeltaLog:
             name=table.name,
             description=table.about,
             configuration=_configuration(table),
+            storage_options=self._files.storage_options,
         )
 
     def _added(self, table: Table, path: str) -> tuple[AddAction, int]:

@@ -34,6 +34,18 @@ def projected(schema: pa.Schema, paths: Sequence[str]) -> pa.Schema:
     )
 
 
+def leaves(schema: pa.Schema) -> list[str]:
+    """The paths of all columns that are not structs."""
+    return [path for field in schema for path in _leaves(field)]
+
+
+def _leaves(field: pa.Field, before: str = "") -> list[str]:
+    path = before + field.name
+    if not pa.types.is_struct(field.type):
+        return [path]
+    return [leaf for one in field.type for leaf in _leaves(one, f"{path}.")]
+
+
 class _Tree(dict[str, "_Tree"]):
     """The wanted fields of a struct; if there are none, all of it."""
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from time import perf_counter
 from typing import Final, NamedTuple
 
@@ -19,6 +18,7 @@ from wireloom.pipeline.stages.inputs import APP
 from wireloom.pipeline.stages.refine import refine
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Column, Table
+from wireloom.remote import AnyPath
 
 LIGHT: Final = 60_000
 """Up to this number of new rows, a light session is done before a full one has warmed up."""
@@ -47,7 +47,7 @@ class RunResult(NamedTuple):
 
 
 def run(
-    spark: Spark, captures: Path, store: TableStore, *, progress: Progress = SILENT
+    spark: Spark, captures: AnyPath, store: TableStore, *, progress: Progress = SILENT
 ) -> RunResult:
     """Brings all tables up to date with what is in `captures` now."""
     started_at = datetime.now(UTC)

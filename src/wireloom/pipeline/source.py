@@ -38,6 +38,7 @@ from pyspark.sql.types import StructType
 from wireloom.capture.reader import NO_BATCH, Damage, known_sums, read_segment
 from wireloom.capture.segment import OPEN, SEALED, Segment, segments
 from wireloom.pipeline.decoding import decode_batch, schema
+from wireloom.remote import AnyPath, any_path
 
 DEFAULT_MAX_ROWS: Final = 500_000
 DEFAULT_PARTITIONS: Final = 2
@@ -95,13 +96,14 @@ class WireloomSource(DataSource):
         limit = self._number("maxRows", DEFAULT_MAX_ROWS)
         return WireloomStream(self._folder(), self._partitions(), limit)
 
-    def _folder(self) -> Path:
+    def _folder(self) -> AnyPath:
         path = self.options.get("path")
         if path is None:
             refuse('say where the segments are: .load("folder")')
-        if not Path(path).is_dir():
+        folder = any_path(path)
+        if not folder.is_dir():
             refuse(f"there is no folder {path}: load the one with the segments, such as captures")
-        return Path(path)
+        return folder
 
     def _partitions(self) -> int:
         return self._number("partitions", DEFAULT_PARTITIONS)
@@ -125,7 +127,7 @@ def refuse(text: str) -> NoReturn:
 class WireloomReader(DataSourceReader):
     """Reads a folder once."""
 
-    def __init__(self, folder: Path, partitions: int) -> None:
+    def __init__(self, folder: AnyPath, partitions: int) -> None:
         self._folder = folder
         self._partitions = partitions
 
@@ -141,7 +143,7 @@ class WireloomReader(DataSourceReader):
 class WireloomStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads a folder as it grows."""
 
-    def __init__(self, folder: Path, partitions: int, max_rows: int) -> None:
+    def __init__(self, folder: AnyPath, partitions: int, max_rows: int) -> None:
         self._folder = folder
         self._partitions = partitions
         self._max_rows = max_rows
@@ -178,7 +180,7 @@ class WireloomStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return read_slice(partition)
 
 
-def available(folder: Path) -> Offset:
+def available(folder: AnyPath) -> Offset:
     """How many batches each segment has now; segments that cannot be opened are left out."""
     return {
         segment.name: len(known_sums(segment)) for segment in segments(folder) if _opens(segment)
@@ -188,10 +190,10 @@ def available(folder: Path) -> Offset:
 def _opens(segment: Segment) -> bool:
     """Whether a segment may be read; it may have been sealed since it was listed."""
     either = (segment.path, segment._replace(sealed=True).path)
-    return any(os.access(path, os.R_OK) for path in either)
+    return any(not isinstance(path, Path) or os.access(path, os.R_OK) for path in either)
 
 
-def passed_over(folder: Path, taken: Offset) -> list[SkippedFile]:
+def passed_over(folder: AnyPath, taken: Offset) -> list[SkippedFile]:
     """Files in a folder of captures that are not read; damaged batches are not listed here.
 
     Args:
@@ -213,7 +215,7 @@ def passed_over(folder: Path, taken: Offset) -> list[SkippedFile]:
     return found
 
 
-def advance(folder: Path, start: Offset, end: Offset, most: int | None) -> Offset:
+def advance(folder: AnyPath, start: Offset, end: Offset, most: int | None) -> Offset:
     """`start`, moved towards `end` by at most `most` rows but by at least one batch."""
     reached = {name: count for name, count in start.items() if count}
     rows = 0
@@ -227,7 +229,7 @@ def advance(folder: Path, start: Offset, end: Offset, most: int | None) -> Offse
     return dict(sorted(reached.items()))
 
 
-def runs(folder: Path, start: Offset, end: Offset) -> list[Run]:
+def runs(folder: AnyPath, start: Offset, end: Offset) -> list[Run]:
     """Each batch between two offsets."""
     found: list[Run] = []
     for segment in segments(folder):

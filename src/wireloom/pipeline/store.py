@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.types import StructType
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from wireloom.pipeline.files import MAX_FILE_RECORDS, ParquetFiles
 from wireloom.pipeline.log import DeltaLog, File
 from wireloom.pipeline.marks import Marks
+from wireloom.pipeline.scanning import Place, read_by_workers, written_by_workers
 from wireloom.pipeline.tables import Table
 
 
@@ -44,7 +45,7 @@ class TableStore:
         table: Table,
         files: Sequence[File] | None = None,
         *,
-        schema: StructType | None = None,
+        schema: pa.Schema | None = None,
     ) -> DataFrame:
         """The rows of a table, or of some of its files; none if it does not exist yet.
 
@@ -55,11 +56,14 @@ class TableStore:
             schema: The columns that are wanted; all if it is None.
         """
         chosen = self.log.files(table.name) if files is None else files
-        wanted = table.schema if schema is None else schema
+        wanted = table.arrow if schema is None else schema
         if not chosen:
-            return spark.createDataFrame([], wanted)
-        paths = [f"{self.files.uri(table.name)}/{file.path}" for file in chosen]
-        return spark.read.schema(wanted).parquet(*paths)
+            return spark.createDataFrame([], from_arrow_schema(wanted))
+        if self.files.is_remote:
+            paths = tuple(file.path for file in chosen)
+            return read_by_workers(spark, Place(self.root, table.name, paths, wanted))
+        uris = [f"{self.files.uri(table.name)}/{file.path}" for file in chosen]
+        return spark.read.schema(from_arrow_schema(wanted)).parquet(*uris)
 
     def scan(
         self,
@@ -153,8 +157,10 @@ class TableStore:
 
     def _write(self, table: Table, rows: DataFrame) -> list[str]:
         """Writes rows below a table; gives the files, which are not part of it yet."""
-        folder = uuid4().hex
         chosen = rows.select([f.col(c.name).cast(c.type).alias(c.name) for c in table.columns])
+        if self.files.is_remote:
+            return written_by_workers(chosen, Place(self.root, table.name, (), table.arrow))
+        folder = uuid4().hex
         chosen.write.option("maxRecordsPerFile", MAX_FILE_RECORDS).parquet(
             f"{self.files.uri(table.name)}/{folder}"
         )

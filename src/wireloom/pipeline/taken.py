@@ -7,12 +7,12 @@ commits, or the table was deleted), what it lacks is stored again, and only ther
 """
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from wireloom.pipeline import frame_tables
 from wireloom.pipeline.source import Offset, Run, advance, available, runs
 from wireloom.pipeline.store import TableStore
+from wireloom.remote import AnyPath
 
 MAX_ROWS: Final = 500_000
 """Rows of a slice, at the most."""
@@ -56,7 +56,7 @@ class Ledger:
         store: The tables.
     """
 
-    def __init__(self, captures: Path, store: TableStore) -> None:
+    def __init__(self, captures: AnyPath, store: TableStore) -> None:
         self._captures = captures
         self._store = store
         self._known: dict[str, dict[str, int]] = {}

@@ -1,7 +1,6 @@
 """Maintenance of the tables: their status, compaction, and deletion of old files."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from deltalake import DeltaTable
@@ -14,6 +13,7 @@ from wireloom.pipeline.catalogue import all_tables
 from wireloom.pipeline.progress import TableStarted, silent
 from wireloom.pipeline.source import SkippedFile, passed_over
 from wireloom.pipeline.store import TableStore
+from wireloom.remote import AnyPath
 
 
 class TableStatus(NamedTuple):
@@ -38,7 +38,7 @@ class Status(NamedTuple):
     tables: list[TableStatus]
 
 
-def status(captures: Path, store: TableStore) -> Status:
+def status(captures: AnyPath, store: TableStore) -> Status:
     """What is captured, what is stored, and what cannot be read."""
     found = list(segments(captures))
     tables = [_status(store, table.name) for table in all_tables()]

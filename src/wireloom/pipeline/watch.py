@@ -7,7 +7,6 @@ turns beside them, the one that is furthest behind first. Files are put together
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from threading import Event
 from typing import Final
 
@@ -20,6 +19,7 @@ from wireloom.pipeline.stages.ingest import Ingestion
 from wireloom.pipeline.stages.refine import refine
 from wireloom.pipeline.stages.tidy import tidy
 from wireloom.pipeline.store import TableStore
+from wireloom.remote import AnyPath
 
 POLL_SECONDS: Final = 0.5
 """How often new frames are looked for: more often would leave less time for the tables."""
@@ -33,7 +33,7 @@ WHOLE: Final = tuple(one for one in DERIVED if one.scope.by is By.WHOLE)
 
 def watch(
     spark: Spark,
-    captures: Path,
+    captures: AnyPath,
     store: TableStore,
     *,
     progress: Progress = SILENT,
@@ -54,7 +54,7 @@ class Watch:
         progress: Is told what was done.
     """
 
-    def __init__(self, spark: Spark, captures: Path, store: TableStore, progress: Progress) -> None:
+    def __init__(self, spark: Spark, captures: AnyPath, store: TableStore, progress: Progress) -> None:
         self._spark = spark
         self._store = store
         self._progress = progress

@@ -8,7 +8,6 @@ tables that have the slice are passed over.
 
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from wireloom.capture.receipts import put_receipt
@@ -20,6 +19,7 @@ from wireloom.pipeline.stages.inputs import refined
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.storing import StoredFile, Storing, stored_by_workers, stored_here
 from wireloom.pipeline.taken import MAX_ROWS, Ledger, Portion
+from wireloom.remote import AnyPath
 
 HERE: Final = 40_000
 """Up to this number of rows, storing them in this process is done before workers have started."""
@@ -47,7 +47,7 @@ class Ingestion:
     def __init__(
         self,
         spark: Spark,
-        captures: Path,
+        captures: AnyPath,
         store: TableStore,
         *,
         on_batch: Callable[[IngestedBatch], None],
@@ -117,7 +117,7 @@ class Ingestion:
 
 def ingest(
     spark: Spark,
-    captures: Path,
+    captures: AnyPath,
     store: TableStore,
     *,
     on_batch: Callable[[IngestedBatch], None],

@@ -28,7 +28,7 @@ def seen(spark: SparkSession, store: TableStore, derived: Derived, upto: int) ->
     scope = derived.scope
     columns = of_frames(scope.looks_at)
     told = [*columns, "protocol", "type", frame_tables.SLICE]
-    schema = from_arrow_schema(projected(frame_tables.frames().arrow, told))
+    schema = projected(frame_tables.frames().arrow, told)
     parts = [store.read(spark, table, schema=schema) for table in frame_tables.sighted()]
     rows = parts[0].union(parts[1]).where(f"{frame_tables.SLICE} <= {upto}")
     if scope.protocol is not None:
