@@ -20,7 +20,6 @@ from wireloom.pipeline.log import DeltaLog, File
 from wireloom.pipeline.marks import Marks
 from wireloom.pipeline.tables import Table
 
-
 _PLACE: Final = "place"
 """A column for the place of each row."""
 
