@@ -1,8 +1,8 @@
 """What came since a table was computed, and what of the table it touches.
 
-New rows are those of new slices, and those whose verdict has changed. From them follow the messages,
-contents and minutes that are touched, and from these the rows that the table is computed from.
-What several tables need is gathered once.
+New rows are those of new slices, and those whose verdict has changed. From them follow the
+messages, contents and minutes that are touched, and from these the rows that the table is computed
+from. What several tables need is gathered once.
 """
 
 from collections.abc import Sequence

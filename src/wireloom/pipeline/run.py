@@ -95,9 +95,7 @@ def _begin(spark: Spark, waiting: int, store: TableStore) -> None:
         spark.begin(Style.LIGHT if waiting + behind <= LIGHT else Style.FULL)
 
 
-def reprocess(
-    spark: Spark, store: TableStore, *, progress: Progress = SILENT
-) -> tuple[int, int]:
+def reprocess(spark: Spark, store: TableStore, *, progress: Progress = SILENT) -> tuple[int, int]:
     """Decodes anew what another version decoded, and brings the other tables up to date.
 
     Returns:

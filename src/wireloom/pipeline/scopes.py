@@ -1,7 +1,7 @@
 """Scopes: what the rows of a table depend on, declared beside its columns.
 
-`analyse` computes anew what new frames touch, and nothing else. Which rows these are follows from the
-scope: those of the messages that new frames are or refer to, of their contents, or of their
+`analyse` computes anew what new frames touch, and nothing else. Which rows these are follows from
+the scope: those of the messages that new frames are or refer to, of their contents, or of their
 minutes. A table whose rows depend on more is computed from all frames of its protocol and types.
 """
 

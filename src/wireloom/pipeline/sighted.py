@@ -138,9 +138,7 @@ class Sighted:
             return self._all_verdicts
         parts = [
             rows.filter(pc.is_in(rows.column("content"), value_set=contents))
-            for _, rows in self.store.holding(
-                VERDICTS, [*_KEYS, "auth"], ["content"], contents
-            )
+            for _, rows in self.store.holding(VERDICTS, [*_KEYS, "auth"], ["content"], contents)
         ]
         return pa.concat_tables([_empty_verdicts(), *parts])
 

@@ -107,7 +107,7 @@ class Started:
     @property
     def is_local(self) -> bool:
         """Whether it runs on this machine alone."""
-        return self._session.sparkContext.master.startswith("local")
+        return is_local(self._session.sparkContext.master)
 
     def begin(self, style: Style) -> None:
         """Nothing is left to be done."""
@@ -183,7 +183,9 @@ def session(
     conf = SparkConf().setAppName("wireloom")
     if master is not None or "SPARK_MASTER" not in os.environ:
         conf.setMaster(master or f"local[{SLOTS}]")
-    conf.setAll(list({**SETTINGS, **_styled(master, style, archives=archives), **(settings or {})}.items()))
+    conf.setAll(
+        list({**SETTINGS, **_styled(master, style, archives=archives), **(settings or {})}.items())
+    )
     if stderr is not None:
         gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
         SparkContext(conf=conf, gateway=gateway)

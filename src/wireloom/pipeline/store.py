@@ -21,7 +21,6 @@ from wireloom.pipeline.marks import Marks
 from wireloom.pipeline.scanning import Place, read_by_workers, written_by_workers
 from wireloom.pipeline.tables import Table
 
-
 _PLACE: Final = "place"
 """A column for the place of each row."""
 

@@ -129,7 +129,9 @@ def test_a_slice_that_a_crash_left_to_some_tables_is_stored_in_the_others(
     bring(spark, tmp_path)
     assert sightings(spark, tmp_path) == [f"n#{number}" for number in range(5)]
     store = TableStore(tmp_path / "tables")
-    assert len({store.log.done(one.name, frame_tables.SLICE) for one in frame_tables.ingested()}) == 1
+    assert (
+        len({store.log.done(one.name, frame_tables.SLICE) for one in frame_tables.ingested()}) == 1
+    )
 
 
 @pytest.mark.parametrize("gone", ["frames", "quarantine", "batched"])

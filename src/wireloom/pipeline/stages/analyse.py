@@ -243,9 +243,9 @@ class Analysis:
         """Makes rows all there is of a table, if they are not."""
         table = derived.table
         is_there = self._store.log.computed(table, APP) >= 0
-        if is_there and self._store.log.rows(table.name) == rows.num_rows:
-            if _sorted(table, self._there(table)).equals(_sorted(table, rows)):
-                return self._as_it_is(derived)
+        is_as_long = self._store.log.rows(table.name) == rows.num_rows
+        if is_there and is_as_long and _sorted(table, self._there(table)) == _sorted(table, rows):
+            return self._as_it_is(derived)
         return self._store.put(table, rows, app=APP, version=self._upto, also=self._remade())
 
     def _remade(self) -> dict[str, int]:

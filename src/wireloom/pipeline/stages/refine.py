@@ -110,7 +110,9 @@ def refine(spark: Spark, store: TableStore) -> None:
 
 def _judge_here(store: TableStore, waiting: pa.Array, start: int, upto: int) -> None:
     """Judges contents that have no verdict, and those that wait for a key, in this process."""
-    fresh = frame_tables.gathered(store, WANTED_OF_FRAMES, after=start, upto=upto, where=_IS_CHECKED)
+    fresh = frame_tables.gathered(
+        store, WANTED_OF_FRAMES, after=start, upto=upto, where=_IS_CHECKED
+    )
     contents = pc.unique(fresh.column("content")).drop_null()
     open_ = contents if start < 0 else _open(store, contents, waiting)
     waited = frame_tables.holding(store, WANTED_OF_FRAMES, ["content"], waiting, upto=upto)
@@ -120,9 +122,7 @@ def _judge_here(store: TableStore, waiting: pa.Array, start: int, upto: int) -> 
     if start < 0:
         store.put(VERDICTS, judged, app=APP, version=upto, also=also)
     else:
-        merge(
-            store, VERDICTS, Removal("content", open_), judged, app=APP, version=upto, also=also
-        )
+        merge(store, VERDICTS, Removal("content", open_), judged, app=APP, version=upto, also=also)
 
 
 def _open(store: TableStore, contents: pa.Array, waiting: pa.Array) -> pa.Array:

@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame
 
 from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
-from wireloom.pipeline.transforms.fates import TABLE as FATES
 from wireloom.pipeline.transforms.fates import SINCE
+from wireloom.pipeline.transforms.fates import TABLE as FATES
 
 TABLE: Final = Table(
     "deliveries",

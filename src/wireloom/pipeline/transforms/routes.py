@@ -62,7 +62,10 @@ SCOPE: Final = Scope(
         "source",
         "type",
     ),
-    made_of=(NODES, FATES,),
+    made_of=(
+        NODES,
+        FATES,
+    ),
 )
 
 _HANDED: Final = """
