@@ -49,11 +49,18 @@ def command() -> None:
 @spark_options
 def run(data: AnyPath, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Bring the tables up to date with all that is captured, and end."""
+    from wireloom.cli.faults import explained
     from wireloom.cli.spark import started
     from wireloom.pipeline import run as running
+    from wireloom.pipeline.alone import alone
 
     folder, store = _captures(data), _store(data, root)
-    with ProgressLine() as shown, started(master, conf, shown) as spark:
+    with (
+        ProgressLine() as shown,
+        explained(store),
+        alone(store),
+        started(master, conf, shown) as spark,
+    ):
         result = running.run(spark, folder, store, progress=_progress(shown))
     counts = {"frames": f"{result.frames:,} new", "quarantine": f"{result.quarantine:,} new"}
     counts |= {name: f"{rows:,} rows" for name, rows in result.tables.items()}
@@ -65,8 +72,10 @@ def run(data: AnyPath, root: str | None, master: str | None, conf: tuple[str, ..
 @spark_options
 def watch(data: AnyPath, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Keep the tables up to date with what is being captured, until interrupted."""
+    from wireloom.cli.faults import explained
     from wireloom.cli.spark import started
     from wireloom.pipeline import watch as watching
+    from wireloom.pipeline.alone import alone
 
     folder, store = _captures(data), _store(data, root)
     asked: list[bool] = []
@@ -76,7 +85,11 @@ def watch(data: AnyPath, root: str | None, master: str | None, conf: tuple[str, 
             asked.append(True)
             shown.stage("ending; interrupt once more to end at once")
 
-        with started(master, conf, shown, on_signal=stop) as spark:
+        with (
+            explained(store),
+            alone(store),
+            started(master, conf, shown, on_signal=stop) as spark,
+        ):
             shown.stage("watching")
             progress = WatchProgress(shown).progress
             watching.watch(spark, folder, store, progress=progress, stopped=lambda: bool(asked))
@@ -86,11 +99,18 @@ def watch(data: AnyPath, root: str | None, master: str | None, conf: tuple[str, 
 @spark_options
 def reprocess(data: AnyPath, root: str | None, master: str | None, conf: tuple[str, ...]) -> None:
     """Decode stored frames anew that another version decoded, and bring all tables up to date."""
+    from wireloom.cli.faults import explained
     from wireloom.cli.spark import started
     from wireloom.pipeline import run as running
+    from wireloom.pipeline.alone import alone
 
     store = _store(data, root)
-    with ProgressLine() as shown, started(master, conf, shown) as spark:
+    with (
+        ProgressLine() as shown,
+        explained(store),
+        alone(store),
+        started(master, conf, shown) as spark,
+    ):
         good, bad = running.reprocess(spark, store, progress=_progress(shown))
     if not good + bad:
         click.echo("All frames were decoded by this version: nothing to do.")

@@ -3,8 +3,8 @@
 A file becomes part of its table when the Delta log names it (`log`). Until then it is only a file.
 
 A root is a local folder or a location on object storage that Arrow and delta-rs reach alike
-(`s3://…`, `gs://…`, `abfss://…`; credentials come from the environment). Spark itself reads and writes
-local ones only (`scanning`).
+(`s3://…`, `gs://…`, `abfss://…`; credentials come from the environment). Spark itself reads and
+writes local ones only (`scanning`).
 """
 
 from datetime import UTC, datetime
@@ -94,22 +94,32 @@ class ParquetFiles:
         parts = [info.path for info in found if info.path.endswith(".parquet")]
         return sorted(path.removeprefix(f"{self._base}/{name}/") for path in parts)
 
-    def folders(self, name: str) -> list[str]:
-        """The folders in a folder below the root."""
-        return self._root.folders(name)
+    def names(self, folder: str) -> list[str]:
+        """The files in a folder below the root."""
+        selector = FileSelector(f"{self._base}/{folder}", allow_not_found=True)
+        found = self._disk.get_file_info(selector)
+        return sorted(info.base_name for info in found if info.type is FileType.File)
 
-    def complete(self, name: str) -> bool:
-        """Whether Spark finished writing a folder below the root."""
-        marker = self._disk.get_file_info(f"{self._base}/{name}/_SUCCESS")
-        return bool(marker.type is FileType.File)
+    def read_note(self, name: str) -> bytes | None:
+        """A small file below the root; None if there is none."""
+        try:
+            with self._disk.open_input_stream(f"{self._base}/{name}") as stream:
+                return bytes(stream.read())
+        except FileNotFoundError:
+            return None
 
-    def move(self, source: str, name: str, folder: str) -> None:
-        """Moves the Parquet files of a folder below the root to a folder of a table."""
-        for path in self.paths(source, ""):
-            target = f"{self._base}/{name}/{folder}"
-            self._disk.create_dir(target)
-            self._disk.move(f"{self._base}/{source}/{path}", f"{target}/{path.rpartition('/')[2]}")
+    def write_note(self, name: str, note: bytes) -> None:
+        """Writes a small file below the root, as a whole or not at all."""
+        path = f"{self._base}/{name}"
+        self._disk.create_dir(path.rpartition("/")[0])
+        if self.is_remote:
+            with self._disk.open_output_stream(path) as stream:
+                stream.write(note)
+            return
+        with self._disk.open_output_stream(f"{path}.new") as stream:
+            stream.write(note)
+        self._disk.move(f"{path}.new", path)
 
-    def remove(self, source: str) -> None:
-        """Deletes a folder below the root."""
-        self._disk.delete_dir(f"{self._base}/{source}")
+    def remove(self, name: str) -> None:
+        """Deletes a small file below the root."""
+        self._disk.delete_file(f"{self._base}/{name}")

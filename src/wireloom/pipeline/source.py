@@ -203,9 +203,9 @@ def passed_over(folder: AnyPath, taken: Offset) -> list[SkippedFile]:
     known = list(segments(folder))
     names = {segment.path.name for segment in known}
     found = [
-        SkippedFile(path.name, "it is not named like a segment")
-        for path in sorted(folder.iterdir())
-        if path.name.endswith((SEALED, OPEN)) and path.name not in names
+        SkippedFile(name, "it is not named like a segment")
+        for name in sorted(path.name for path in folder.iterdir())
+        if name.endswith((SEALED, OPEN)) and name not in names
     ]
     for segment in known:
         count, before = len(known_sums(segment)), taken.get(segment.name, 0)

@@ -5,7 +5,7 @@ the table and is not part of it yet: its name is given back, to be committed. So
 the JVM. A file whose share was processed twice, or that was never committed, is left for `vacuum`.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 from uuid import uuid4
@@ -69,9 +69,37 @@ def _store(wanted: Storing, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.Re
 
 def _stored(wanted: Storing, share: Slice) -> list[StoredFile]:
     files = ParquetFiles(wanted.root)
-    for name in wanted.tables:
-        files.make(name)
-    return _write(files, read_slice(share), wanted.place, wanted.tables)
+    tables = [table for table in frame_tables.ingested() if table.name in wanted.tables]
+    return written(files, (_placed(rows, wanted.place) for rows in read_slice(share)), tables)
+
+
+def _placed(rows: pa.RecordBatch, place: int) -> pa.RecordBatch:
+    """Decoded rows, and the slice that they become part of."""
+    slices = pa.repeat(pa.scalar(place, pa.int64()), rows.num_rows)
+    return rows.append_column(pa.field(frame_tables.SLICE, pa.int64()), slices)
+
+
+def written(
+    files: ParquetFiles, batches: Iterator[pa.RecordBatch], tables: Sequence[Table]
+) -> list[StoredFile]:
+    """Writes decoded rows to one file of each table that gets some.
+
+    Args:
+        files: The files below the root of the tables.
+        batches: The rows, with their slices.
+        tables: The tables of ingest that get rows.
+    """
+    parts = {table.name: _File(files, table) for table in tables}
+    try:
+        for batch in batches:
+            for name, file in parts.items():
+                mask = pc.equal(batch.column(frame_tables.KIND), name)
+                if mask.true_count:
+                    file.add(_chosen(batch.select(file.columns.names), mask))
+    finally:
+        for file in parts.values():
+            file.close()
+    return [StoredFile(name, file.path) for name, file in parts.items() if file.writer is not None]
 
 
 class _File:
@@ -80,18 +108,14 @@ class _File:
     Args:
         files: The files below the root of the tables.
         table: The table.
-        place: The slice that the rows become part of.
     """
 
-    def __init__(self, files: ParquetFiles, table: Table, place: int) -> None:
+    def __init__(self, files: ParquetFiles, table: Table) -> None:
         self.path = f"{uuid4().hex}.parquet"
         self.writer: pq.ParquetWriter | None = None
-        self.taken = [name for name in table.arrow.names if name != frame_tables.SLICE]
-        """The columns that rows come with."""
+        self.columns = table.arrow
         self._files = files
         self._name = table.name
-        self._columns = table.arrow
-        self._place = place
         self._waiting: list[pa.RecordBatch] = []
 
     def add(self, rows: pa.RecordBatch) -> None:
@@ -109,33 +133,11 @@ class _File:
 
     def _write(self) -> None:
         if self.writer is None:
-            self.writer = self._files.writer(self._name, self.path, self._columns)
+            self._files.make(self._name)
+            self.writer = self._files.writer(self._name, self.path, self.columns)
         rows = pa.Table.from_batches(self._waiting)
         self._waiting = []
-        slices = pa.repeat(pa.scalar(self._place, pa.int64()), len(rows))
-        whole = rows.append_column(pa.field(frame_tables.SLICE, pa.int64()), slices)
-        self.writer.write_table(whole.select(self._columns.names), row_group_size=ROW_GROUP)
-
-
-def _write(
-    files: ParquetFiles, batches: Iterator[pa.RecordBatch], place: int, tables: Collection[str]
-) -> list[StoredFile]:
-    """Writes the rows of each table to one file."""
-    parts = {
-        table.name: _File(files, table, place)
-        for table in frame_tables.ingested()
-        if table.name in tables
-    }
-    try:
-        for batch in batches:
-            for name, file in parts.items():
-                mask = pc.equal(batch.column(frame_tables.KIND), name)
-                if mask.true_count:
-                    file.add(_chosen(batch.select(file.taken), mask))
-    finally:
-        for file in parts.values():
-            file.close()
-    return [StoredFile(name, file.path) for name, file in parts.items() if file.writer is not None]
+        self.writer.write_table(rows, row_group_size=ROW_GROUP)
 
 
 def _chosen(batch: pa.RecordBatch, mask: pa.BooleanArray) -> pa.RecordBatch:

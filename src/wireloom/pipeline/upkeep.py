@@ -13,6 +13,7 @@ from wireloom.pipeline.catalogue import all_tables
 from wireloom.pipeline.progress import TableStarted, silent
 from wireloom.pipeline.source import SkippedFile, passed_over
 from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.storing import StoredFile
 from wireloom.remote import AnyPath
 
 
@@ -60,6 +61,16 @@ def _behind(segment: Segment, damaged: list[Damage], taken: int) -> int:
     rows = sum(sum_.rows for sum_ in known_sums(segment)[taken:])
     lost = sum(one.rows for one in damaged if one.segment == segment and one.batch >= taken)
     return rows - lost
+
+
+def missing(store: TableStore) -> StoredFile | None:
+    """A file that a table's log names and that is not there; None if all are."""
+    for table in all_tables():
+        there = set(store.files.paths(table.name, ""))
+        for file in store.log.files(table.name):
+            if file.path not in there:
+                return StoredFile(table.name, file.path)
+    return None
 
 
 def compact(store: TableStore, *, on_start: TableStarted = silent) -> dict[str, int]:

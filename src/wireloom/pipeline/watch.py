@@ -54,7 +54,9 @@ class Watch:
         progress: Is told what was done.
     """
 
-    def __init__(self, spark: Spark, captures: AnyPath, store: TableStore, progress: Progress) -> None:
+    def __init__(
+        self, spark: Spark, captures: AnyPath, store: TableStore, progress: Progress
+    ) -> None:
         self._spark = spark
         self._store = store
         self._progress = progress

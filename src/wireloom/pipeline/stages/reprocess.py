@@ -1,12 +1,14 @@
 """Reprocess: this version's decoder over the frames that earlier versions decoded.
 
 The bytes of every frame are in the tables, so no capture is needed. Slices are decoded anew one
-after the other. Each is committed to a table in one transaction that also removes its old rows. A
-slice is staged as a whole before the first of these commits, and after a crash a staged slice is
-committed first: no frame is lost between two tables, and none stays in both.
+after the other. Each is committed to a table in one transaction that also removes its old rows. All
+files of a slice are written, and listed, before the first of these commits. After a crash the rest
+of a list is committed first: no frame is lost between two tables, and none stays in both.
 """
 
+import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -14,21 +16,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.types import LongType
 
 from wireloom import __version__
 from wireloom.capture.frame import SCHEMA as CAPTURED
 from wireloom.pipeline import frame_tables
-from wireloom.pipeline.decoding import decode_batch, schema
-from wireloom.pipeline.files import MAX_FILE_RECORDS
+from wireloom.pipeline.decoding import decode_batch
+from wireloom.pipeline.files import ParquetFiles
 from wireloom.pipeline.log import File
 from wireloom.pipeline.spark import Spark
 from wireloom.pipeline.store import TableStore
+from wireloom.pipeline.storing import StoredFile, written
 from wireloom.pipeline.tables import Table
 
 APP: Final = f"reprocess {__version__}"
-_STAGED: Final = f"reprocess-{__version__}-"
+_STAGE: Final = "_stage"
+_LISTED: Final = f"reprocess-{__version__}-"
 
 _CAPTURED: Final = {
     "sequence": "cast(substring_index(sighting, '#', -1) as bigint)",
@@ -44,9 +46,9 @@ class Slices(NamedTuple):
     last: int
 
     @property
-    def folder(self) -> str:
-        """Where they are staged, and their files in each table."""
-        return f"{_STAGED}{self.first}-{self.last}"
+    def note(self) -> str:
+        """Where the files are listed that they become."""
+        return f"{_STAGE}/{_LISTED}{self.first}-{self.last}.json"
 
 
 def reprocess(
@@ -67,18 +69,18 @@ def reprocess(
     for slices in chain(_staged(store), _outdated(store, end)):
         for table in frame_tables.ingested():
             counts[table.name] += _commit(spark.session(), store, table, slices, end)
-        store.files.remove(f"_stage/{slices.folder}")
+        store.files.remove(slices.note)
         on_slice(slices.last, end)
     frame_tables.announce(store, frame_tables.rewritten(store))
     return counts[frame_tables.frames().name], counts[frame_tables.quarantine().name]
 
 
 def _staged(store: TableStore) -> list[Slices]:
-    """Slices that were staged before a crash and not committed to all tables."""
+    """Slices that were listed before a crash and not committed to all tables."""
     found = []
-    for name in store.files.folders("_stage"):
-        if name.startswith(_STAGED) and store.files.complete(f"_stage/{name}"):
-            first, last = name.removeprefix(_STAGED).split("-")
+    for name in store.files.names(_STAGE):
+        if name.startswith(_LISTED):
+            first, last = name.removeprefix(_LISTED).removesuffix(".json").split("-")
             found.append(Slices(int(first), int(last)))
     return found
 
@@ -118,23 +120,27 @@ def _within(store: TableStore, table: Table, slices: Slices) -> list[File]:
 def _commit(spark: SparkSession, store: TableStore, table: Table, slices: Slices, end: int) -> int:
     if store.log.done(table.name, APP) >= slices.last:
         return 0
-    stage = f"_stage/{slices.folder}"
-    if not store.files.complete(stage):
-        _decoded(spark, store, slices).write.mode("overwrite").option(
-            "maxRecordsPerFile", MAX_FILE_RECORDS
-        ).partitionBy(frame_tables.KIND).parquet(store.files.uri(stage))
+    paths = [file.path for file in _listed(spark, store, slices) if file.table == table.name]
     outdated = _within(store, table, slices)
-    store.files.move(f"{stage}/{frame_tables.KIND}={table.name}", table.name, slices.folder)
-    return store.log.commit(
-        table,
-        store.files.paths(table.name, slices.folder),
-        {APP: slices.last, frame_tables.REWRITTEN: end + 1},
-        removed=outdated,
+    done = {APP: slices.last, frame_tables.REWRITTEN: end + 1}
+    return store.log.commit(table, paths, done, removed=outdated)
+
+
+def _listed(spark: SparkSession, store: TableStore, slices: Slices) -> list[StoredFile]:
+    """The files that slices become; they are written if they are not there."""
+    note = store.files.read_note(slices.note)
+    if note is not None:
+        return [StoredFile(*file) for file in json.loads(note)]
+    found = _captured(spark, store, slices).mapInArrow(
+        partial(_store, store.root), "table string, path string"
     )
+    files = [StoredFile(row.table, row.path) for row in found.collect()]
+    store.files.write_note(slices.note, json.dumps(files).encode())
+    return files
 
 
-def _decoded(spark: SparkSession, store: TableStore, slices: Slices) -> DataFrame:
-    """The frames of some slices, decoded by this version."""
+def _captured(spark: SparkSession, store: TableStore, slices: Slices) -> DataFrame:
+    """The frames of some slices, as they were captured."""
     parts = [
         store.read(spark, table, _within(store, table, slices)).select(
             *[f.expr(_CAPTURED.get(name, name)).alias(name) for name in CAPTURED.names],
@@ -142,8 +148,12 @@ def _decoded(spark: SparkSession, store: TableStore, slices: Slices) -> DataFram
         )
         for table in (frame_tables.frames(), frame_tables.quarantine())
     ]
-    wanted = from_arrow_schema(schema()).add(frame_tables.SLICE, LongType())
-    return parts[0].union(parts[1]).mapInArrow(_decode, wanted)
+    return parts[0].union(parts[1])
+
+
+def _store(root: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for file in written(ParquetFiles(root), _decode(batches), frame_tables.ingested()):
+        yield pa.RecordBatch.from_pylist([file._asdict()])
 
 
 def _decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
