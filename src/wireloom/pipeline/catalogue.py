@@ -2,8 +2,8 @@
 
 from wireloom.pipeline import frame_tables
 from wireloom.pipeline.derived import DERIVED
+from wireloom.pipeline.judged_tables import KEYS, VERDICTS
 from wireloom.pipeline.run import RUNS
-from wireloom.pipeline.stages.refine import KEYS, VERDICTS
 from wireloom.pipeline.tables import Table
 
 

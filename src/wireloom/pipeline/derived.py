@@ -5,15 +5,19 @@ from typing import Final, NamedTuple
 
 from pyspark.sql import DataFrame
 
+from wireloom.pipeline.judged_tables import KEYS
 from wireloom.pipeline.scopes import Scope
 from wireloom.pipeline.tables import Table
 from wireloom.pipeline.transforms import (
     broker_expired,
     broker_hops,
+    clock_readings,
     clocks,
     configs,
+    crossings,
     deliveries,
     disagreements,
+    echoes,
     fates,
     groups,
     hub_actors,
@@ -34,6 +38,7 @@ from wireloom.pipeline.transforms import (
     swarm_missing,
     swarm_violations,
     traffic,
+    ways,
 )
 
 
@@ -72,12 +77,14 @@ DERIVED: Final = (
     _of(nodes, lambda g: nodes.nodes(g.seen)),
     _of(fates, lambda g: fates.fates(g.seen, g.table(NODES), g.horizon_ms)),
     _of(messages, lambda g: messages.messages(g.seen)),
-    _of(links, lambda g: links.links(g.seen)),
+    _of(crossings, lambda g: crossings.crossings(g.seen, g.table(NODES))),
+    _of(echoes, lambda g: echoes.echoes(g.seen)),
     _of(swarm_messages, lambda g: swarm_messages.swarm_messages(g.seen)),
     _of(hub_actors, lambda g: hub_actors.hub_actors(g.seen, g.horizon_ms)),
     _of(ledger, lambda g: ledger.ledger(g.seen)),
     _of(deliveries, lambda g: deliveries.deliveries(g.seen, g.table(FATES))),
-    _of(routes, lambda g: routes.routes(g.seen, g.table(NODES), g.table(FATES))),
+    _of(ways, lambda g: ways.ways(g.seen, g.table(NODES), g.table(FATES), g.table(KEYS))),
+    _of(clock_readings, lambda g: clock_readings.clock_readings(g.seen)),
     _of(traffic, lambda g: traffic.traffic(g.seen, g.quarantine)),
     _of(receptions, lambda g: receptions.receptions(g.seen)),
     _of(journeys, lambda g: journeys.journeys(g.seen)),
@@ -85,7 +92,9 @@ DERIVED: Final = (
     _of(hub_topics, lambda g: hub_topics.hub_topics(g.seen)),
     _of(hub_asks, lambda g: hub_asks.hub_asks(g.seen, g.horizon_ms)),
     _of(hub_pauses, lambda g: hub_pauses.hub_pauses(g.seen)),
-    _of(clocks, lambda g: clocks.clocks(g.seen)),
+    _of(links, lambda g: links.links(g.table(crossings.TABLE), g.table(echoes.TABLE))),
+    _of(routes, lambda g: routes.routes(g.table(ways.TABLE))),
+    _of(clocks, lambda g: clocks.clocks(g.table(clock_readings.TABLE))),
     _of(
         swarm_missing,
         lambda g: swarm_missing.swarm_missing(g.table(SWARM_MESSAGES), g.horizon_ms),

@@ -23,6 +23,9 @@ from wireloom.remote import AnyPath
 LIGHT: Final = 60_000
 """Up to this number of new rows, a light session is done before a full one has warmed up."""
 
+LIGHT_WHOLE: Final = 500_000
+"""Up to this number of rows in all: some tables are computed from all rows of their types."""
+
 RUNS: Final = Table(
     "runs",
     "One row a run of the pipeline that found something new.",
@@ -90,9 +93,11 @@ def run(
 def _begin(spark: Spark, waiting: int, store: TableStore) -> None:
     """Starts Spark while frames are stored, unless there is nothing to do."""
     least = min(store.log.computed(one.table, APP) for one in DERIVED)
-    behind = frame_tables.count(store, after=least)
     if waiting or least < frame_tables.last_slice(store):
-        spark.begin(Style.LIGHT if waiting + behind <= LIGHT else Style.FULL)
+        touched = waiting + frame_tables.count(store, after=least)
+        every = waiting + frame_tables.count(store, after=-1)
+        is_light = touched <= LIGHT and every <= LIGHT_WHOLE
+        spark.begin(Style.LIGHT if is_light else Style.FULL)
 
 
 def reprocess(spark: Spark, store: TableStore, *, progress: Progress = SILENT) -> tuple[int, int]:

@@ -14,6 +14,13 @@ MENTIONS: Final = ("message_id", "reply_to")
 """Columns of a frame that name a message."""
 
 
+CHANGED: Final = "changed"
+"""Counts the slices up to which rows of a table changed."""
+
+REMADE: Final = "remade"
+"""Counts the slices up to which any row of a table may have changed, whatever its key."""
+
+
 class By(Enum):
     """What rows depend on."""
 

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from wireloom.pipeline import frame_tables
 from wireloom.pipeline.derived import DERIVED
 from wireloom.pipeline.frame_tables import Span
+from wireloom.pipeline.judged_tables import REJUDGED, VERDICTS
 from wireloom.pipeline.paths import project
 from wireloom.pipeline.scopes import Scope
-from wireloom.pipeline.stages.refine import REJUDGED, VERDICTS
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.transforms.sightings import BELIEVED
 from wireloom.wire.outcome import Auth
@@ -67,12 +67,12 @@ class Sighted:
 
     def _count(self, scope: Scope) -> int:
         """How many are of a table's protocol and types."""
-        if scope.protocol is None:
+        if scope.protocol is None and not scope.types:
             return frame_tables.count(self.store, after=-1)
         return sum(
             count
             for (protocol, type_), count in self._tally.items()
-            if protocol == scope.protocol and (not scope.types or type_ in scope.types)
+            if scope.protocol in (None, protocol) and (not scope.types or type_ in scope.types)
         )
 
     @cached_property

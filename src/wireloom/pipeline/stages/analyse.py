@@ -22,7 +22,7 @@ from wireloom.pipeline.derived import DERIVED, Derived, Inputs
 from wireloom.pipeline.merging import Removal, merge
 from wireloom.pipeline.paths import project
 from wireloom.pipeline.progress import TableStarted, silent
-from wireloom.pipeline.scopes import By
+from wireloom.pipeline.scopes import CHANGED, REMADE, By
 from wireloom.pipeline.sighted import Sighted
 from wireloom.pipeline.spark import BESIDE, Spark, for_few, framed
 from wireloom.pipeline.stages import inputs as stored
@@ -30,12 +30,6 @@ from wireloom.pipeline.stages.inputs import APP, refined
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Table
 from wireloom.pipeline.transforms.nodes import joined, parts
-
-CHANGED: Final = "changed"
-"""Counts the slices up to which rows of a table changed."""
-
-REMADE: Final = "remade"
-"""Counts the slices up to which any of its rows may have changed, not only those of some keys."""
 
 FEW: Final = 60_000
 """Up to this number of rows, gathering them in this process is cheaper than having Spark read."""

@@ -9,6 +9,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from wireloom.pipeline import frame_tables
 from wireloom.pipeline.derived import Derived
+from wireloom.pipeline.judged_tables import VERDICTS
 from wireloom.pipeline.paths import projected
 from wireloom.pipeline.sighted import of_frames
 from wireloom.pipeline.stages import refine
@@ -20,7 +21,7 @@ APP: Final = "analyse"
 
 def refined(store: TableStore) -> int:
     """The last slice that is refined; -1 if none is."""
-    return store.log.done(refine.VERDICTS.name, refine.APP)
+    return store.log.done(VERDICTS.name, refine.APP)
 
 
 def seen(spark: SparkSession, store: TableStore, derived: Derived, upto: int) -> DataFrame:
@@ -37,7 +38,7 @@ def seen(spark: SparkSession, store: TableStore, derived: Derived, upto: int) ->
         rows = rows.where(f.col("type").isin(*scope.types))
     if {"auth", "believed"}.isdisjoint(scope.looks_at):
         return rows
-    return sightings(rows, store.read(spark, refine.VERDICTS))
+    return sightings(rows, store.read(spark, VERDICTS))
 
 
 def refused(spark: SparkSession, store: TableStore, derived: Derived, upto: int) -> DataFrame:

@@ -17,11 +17,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from wireloom.pipeline import frame_tables
+from wireloom.pipeline.judged_tables import KEYS, REJUDGED, VERDICTS
 from wireloom.pipeline.judging import SHARED_ROWS, Assignment, judged_by_workers, stored_by_workers
 from wireloom.pipeline.merging import Removal, merge
+from wireloom.pipeline.scopes import CHANGED, REMADE
 from wireloom.pipeline.spark import Spark, framed
 from wireloom.pipeline.store import TableStore
-from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.verdicts import (
     CHECKED,
     WANTED,
@@ -33,36 +34,8 @@ from wireloom.registry import every
 from wireloom.wire.outcome import Auth
 
 APP: Final = "refine"
-REJUDGED: Final = "rejudged"
-"""Counts the slices up to which a verdict changed that had been given before."""
-
 HERE: Final = 60_000
 """Up to this number of rows, they are judged here before workers have started."""
-
-KEYS: Final = Table(
-    "keys",
-    "Public keys that the traffic itself announced; a key certifies its owner by its hash.",
-    (
-        Column("protocol", "string", "Where the key was seen."),
-        Column("owner", "string", "Node id or UID, hex."),
-        Column("public_key", "string", "Ed25519, hex."),
-        Column("first_seen", "timestamp", "When it was first captured.", "UTC"),
-    ),
-    ("protocol", "owner"),
-)
-
-VERDICTS: Final = Table(
-    "verdicts",
-    "What signature or proof of work says of each distinct content.",
-    (
-        Column("protocol", "string", "The protocol."),
-        Column("content", "string", "As in `frames`."),
-        Column("signer", "string", "Who is said to have signed it."),
-        Column("auth", "string", "`valid`, `invalid`, `unsigned` or `unknown_key`."),
-        Column(frame_tables.SLICE, "bigint", "The micro-batch with which it was judged."),
-    ),
-    ("protocol", "content"),
-)
 
 _OWNERS: Final = {one.name: one.announcement for one in every() if one.announcement is not None}
 _KEYS: Final = [(name, *announcement.KEY) for name, announcement in _OWNERS.items()]
@@ -248,7 +221,8 @@ def _learn(store: TableStore, found: dict[Owner, Key], upto: int) -> pa.Array:
         [dict(zip(KEYS.arrow.names, row, strict=True)) for row in columns], schema=KEYS.arrow
     )
     names = pa.array([owner.name for owner in earlier], pa.string())
-    merge(store, KEYS, Removal("owner", names), rows, app=APP, version=upto)
+    also = {CHANGED: upto, REMADE: upto} if earlier else {}
+    merge(store, KEYS, Removal("owner", names), rows, app=APP, version=upto, also=also)
     return _waiting(store, pa.array([owner.name for owner in came], pa.string()))
 
 

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 
 from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
+from wireloom.pipeline.transforms.clock_readings import TABLE as READINGS
 
 TABLE: Final = Table(
     "clocks",
@@ -25,44 +26,20 @@ TABLE: Final = Table(
     ("protocol", "source"),
 )
 
-SCOPE: Final = Scope(
-    By.WHOLE,
-    looks_at=(
-        "believed",
-        "captured_at",
-        "created_ms",
-        "cthun.hops",
-        "hops",
-        "message_id",
-        "protocol",
-        "sighting",
-        "source",
-    ),
-)
-
-_FIRST: Final = """
-    select protocol, message_id, min(unix_millis(captured_at)) as captured_ms,
-           min_by(created_ms, at) filter (where created_ms is not null) as created_ms,
-           min_by(clock, at) filter (where clock is not null) as source
-    from (select *, struct(captured_at, sighting) as at,
-                 if(protocol = 'cthun', get(cthun.hops, 0).server, source) as clock
-          from {s}
-          where believed and message_id is not null
-            and (protocol = 'cthun' or coalesce(hops, 0) <= 1))
-    group by protocol, message_id
-"""
+SCOPE: Final = Scope(By.WHOLE, made_of=(READINGS,))
 
 _CLOCKS: Final = """
-    select protocol, source, count(*) as messages, percentile(delay, 0.5) as p50_ms,
-           min(delay) as min_ms, max(delay) as max_ms, count_if(delay < 0) as negative,
-           greatest(0, -min(delay)) as ahead_ms
-    from (select *, try_subtract(captured_ms, created_ms) as delay from {m})
-    where delay is not null and source is not null
-    group by protocol, source
+    select protocol, source, count(*) as messages, percentile(delay_ms, 0.5) as p50_ms,
+           min(delay_ms) as min_ms, max(delay_ms) as max_ms, count_if(delay_ms < 0) as negative,
+           greatest(0, -min(delay_ms)) as ahead_ms
+    from {r} group by protocol, source
 """
 
 
-def clocks(sightings: DataFrame) -> DataFrame:
-    """The clocks of all who send believed messages with a time."""
-    spark = sightings.sparkSession
-    return spark.sql(_CLOCKS, m=spark.sql(_FIRST, s=sightings))
+def clocks(readings: DataFrame) -> DataFrame:
+    """The clocks of all who send believed messages with a time.
+
+    Args:
+        readings: The table `clock_readings`.
+    """
+    return readings.sparkSession.sql(_CLOCKS, r=readings)

@@ -1,4 +1,4 @@
-"""Requests that are answered at once, and how long that took: what a link's delay is read from.
+"""`echoes`: requests that are answered at once, and how long that took.
 
 Both ends are measured at one node, by one clock. Where the request left and the answer came,
 the time between is a round trip; where the request came and the answer left, it is the time
@@ -14,6 +14,49 @@ that the answer took to make. A node that only passes both on measures nothing.
 from typing import Final
 
 from pyspark.sql import DataFrame
+
+from wireloom.pipeline.scopes import By, Scope
+from wireloom.pipeline.tables import Column, Table
+
+TABLE: Final = Table(
+    "echoes",
+    "One row for each answered test, ping or heartbeat and node that measured it: what a link's "
+    "delay is read from.",
+    (
+        Column("sighting", "string", "The answer, as in `frames`."),
+        Column("protocol", "string", "The protocol."),
+        Column("node", "string", "The node that measured."),
+        Column("peer", "string", "Who was at the other end of the request."),
+        Column("link", "string", "The request's link."),
+        Column("captured_at", "timestamp", "When the request was captured.", "UTC"),
+        Column("round_trip", "boolean", "Whether the request left there; else it came there."),
+        Column("ms", "double", "The time from request to answer.", "ms"),
+    ),
+    ("sighting",),
+)
+
+SCOPE: Final = Scope(
+    By.WHOLE,
+    looks_at=(
+        "believed",
+        "captured_at",
+        "destination",
+        "direction",
+        "link",
+        "message_id",
+        "myriadmesh.payload.command",
+        "myriadmesh.payload.parameters",
+        "myriadmesh.payload.test_id",
+        "node",
+        "peer",
+        "protocol",
+        "sighting",
+        "signalhub.payload.timestamp",
+        "source",
+        "type",
+    ),
+    types=("TEST_REQUEST", "TEST_RESPONSE", "CONTROL", "hub:heartbeat", "hub:heartbeat_ack"),
+)
 
 _MARKED: Final = """
     select protocol, node, peer, link, direction, captured_at, sighting, message_id,
@@ -41,7 +84,7 @@ _PAIRED: Final = """
 """
 
 _ECHOES: Final = """
-    select protocol, node, before.peer as peer, before.link as link,
+    select sighting, protocol, node, before.peer as peer, before.link as link,
            before.captured_at as captured_at, before.direction = 'out' as round_trip,
            (unix_micros(captured_at) - unix_micros(before.captured_at)) / 1000 as ms
     from {p} where not asks and before.asks and before.direction <> direction
@@ -49,10 +92,7 @@ _ECHOES: Final = """
 
 
 def echoes(sightings: DataFrame) -> DataFrame:
-    """One row for each answered request and node that measured it, with the request's link.
-
-    The columns are protocol, node, peer, link, captured_at, round_trip, ms.
-    """
+    """One row for each answered request and node that measured it, with the request's link."""
     spark = sightings.sparkSession
     ends = spark.sql(_AT_THE_ENDS, m=spark.sql(_MARKED, s=sightings))
     return spark.sql(_ECHOES, p=spark.sql(_PAIRED, e=ends))

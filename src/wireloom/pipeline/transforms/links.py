@@ -7,7 +7,8 @@ from pyspark.sql import DataFrame
 from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.airtime import airtime_us
-from wireloom.pipeline.transforms.echoes import echoes
+from wireloom.pipeline.transforms.crossings import TABLE as CROSSINGS
+from wireloom.pipeline.transforms.echoes import TABLE as ECHOES
 
 STEP: Final = "5 minutes"
 
@@ -44,61 +45,9 @@ TABLE: Final = Table(
     ("bucket", "protocol", "node", "peer", "link"),
 )
 
-SCOPE: Final = Scope(
-    By.WHOLE,
-    looks_at=(
-        "believed",
-        "captured_at",
-        "content",
-        "destination",
-        "direction",
-        "dtn.payload.gateway_score",
-        "dtn.payload.queue_length",
-        "link",
-        "message_id",
-        "myriadmesh.payload.command",
-        "myriadmesh.payload.parameters",
-        "myriadmesh.payload.test_id",
-        "node",
-        "peer",
-        "protocol",
-        "sighting",
-        "signalhub.payload.queue_depth",
-        "signalhub.payload.timestamp",
-        "size",
-        "source",
-        "type",
-    ),
-)
+SCOPE: Final = Scope(By.WHOLE, made_of=(CROSSINGS, ECHOES))
 
 _KEY: Final = ("bucket", "protocol", "node", "peer", "link")
-
-_RECEIVED: Final = """
-    select protocol, node as receiver, peer as sender, content as same, count(*) as received
-    from {s} where direction = 'in' group by all
-"""
-
-_FRAMES: Final = """
-    select s.captured_at, s.protocol, s.node, s.peer, s.link, s.direction, s.size, s.sighting,
-           row_number() over (partition by s.protocol, s.node, s.content, s.direction
-                              order by s.captured_at, s.sighting) > 1
-               and s.direction = 'in' as duplicate,
-           case when s.direction = 'out' and w.witness is not null then
-               if(row_number() over (partition by s.protocol, s.node, s.peer, s.content, s.direction
-                                     order by s.captured_at, s.sighting)
-                  > coalesce(r.received, 0), 1, 0) end as lost,
-           case when s.believed then coalesce(s.dtn.payload.queue_length,
-                                              s.signalhub.payload.queue_depth) end as queue_length,
-           case when s.believed then s.dtn.payload.gateway_score end as gateway_score
-    from {s} s
-    left join (select distinct protocol, node as witness from {s} where direction = 'in') w
-        on w.protocol = s.protocol and w.witness = s.peer
-    left join {r} r on r.protocol = s.protocol and r.receiver = s.peer and r.sender = s.node
-        and r.same = s.content
-    where s.direction in ('in', 'out')
-"""
-"""The first frames of a content that left count as those that the peer received."""
-
 
 _LINKS: Final = f"""
     with rows as (
@@ -129,8 +78,11 @@ _LINKS: Final = f"""
 """  # noqa: S608
 
 
-def links(sightings: DataFrame) -> DataFrame:
-    """Frames, losses, delays, queues and airtime of every link."""
-    spark = sightings.sparkSession
-    frames = spark.sql(_FRAMES, s=sightings, r=spark.sql(_RECEIVED, s=sightings))
-    return spark.sql(_LINKS, f=frames, e=echoes(sightings))
+def links(crossings: DataFrame, echoes: DataFrame) -> DataFrame:
+    """Frames, losses, delays, queues and airtime of every link.
+
+    Args:
+        crossings: The table `crossings`.
+        echoes: The table `echoes`.
+    """
+    return crossings.sparkSession.sql(_LINKS, f=crossings, e=echoes)

@@ -19,6 +19,7 @@ TABLE: Final = Table(
         Column("node", "string", "The node that captured."),
         Column("identities", "array<string>", "The senders of what was composed there."),
         Column("serves", "boolean", "Whether clients connect to it: a hub or a broker."),
+        Column("hears", "boolean", "Whether what comes to it is captured."),
         Column("swarms", "array<string>", "The swarms of which it saw a frame; empty for none."),
         Column("unnamed_swarm", "boolean", "Whether it saw a frame of a swarm without a name."),
     ),
@@ -56,6 +57,7 @@ _NODES: Final = f"""
     select protocol, node,
            array_sort(collect_set(if(composed, source, null))) as identities,
            coalesce(bool_or(greeted), false) as serves,
+           coalesce(bool_or(direction = 'in'), false) as hears,
            array_sort(collect_set(if(swarms, swarm, null))) as swarms,
            bool_or(swarms and swarm is null) as unnamed_swarm
     from (select *, protocol in ({_IN_SWARMS}) as swarms,
@@ -71,7 +73,7 @@ _IDENTITIES: Final = "select protocol, node, explode(identities) as identity fro
 _JOINED: Final = """
     select protocol, node,
            array_sort(array_distinct(flatten(collect_list(identities)))) as identities,
-           bool_or(serves) as serves,
+           bool_or(serves) as serves, bool_or(hears) as hears,
            array_sort(array_distinct(flatten(collect_list(swarms)))) as swarms,
            bool_or(unnamed_swarm) as unnamed_swarm
     from (select * from {known} union all select * from {more})
