@@ -21,6 +21,8 @@ from limits import limit_tables
 from wireloom.cli.inspect import draw
 from wireloom.cli.main import wireloom
 from wireloom.pipeline.catalogue import all_tables
+from wireloom.pipeline.derived import DERIVED
+from wireloom.pipeline.scopes import By, Scope
 from wireloom.registry import NAMES, protocol
 from wireloom.wire.descriptions import describe, enums, parts
 from wireloom.wire.message import Message
@@ -154,10 +156,13 @@ def tables_page() -> str:
         "as written.",
         "",
     ]
+    scopes = {one.table.name: one.scope for one in DERIVED}
     for table in all_tables():
         blocks += [f"## {table.name}", "", table.about, ""]
         if table.key:
             blocks += [f"Key: {', '.join(f'`{name}`' for name in table.key)}.", ""]
+        if table.name in scopes:
+            blocks += [depends(scopes[table.name]), ""]
         blocks += ["| column | type | unit | meaning |", "|---|---|---|---|"]
         for column in table.columns:
             kind = (
@@ -166,6 +171,26 @@ def tables_page() -> str:
             blocks.append(f"| `{column.name}` | {kind} | {column.unit} | {column.meaning} |")
         blocks.append("")
     return "\n".join(blocks)
+
+
+def depends(scope: Scope) -> str:
+    """What the rows of a table depend on, in a sentence."""
+    of_protocol = f" of {scope.protocol}" if scope.protocol else ""
+    frames = f"all frames{of_protocol}"
+    if scope.types:
+        frames = f"the frames{of_protocol} of type {', '.join(f'`{one}`' for one in scope.types)}"
+    on = _ON.get(scope.by, frames if scope.looks_at else "")
+    tables = " and ".join(f"`{one.name}`" for one in scope.made_of)
+    return f"Rows depend on {' and on '.join(filter(None, (on, tables)))}."
+
+
+_ON = {
+    By.MESSAGE: "the frames that are a message or refer to it",
+    By.CONTENT: "the frames of a content",
+    By.FRAME: "one frame",
+    By.MINUTE: "the frames of a minute",
+    By.NODE: "what a node captured",
+}
 
 
 def picture() -> str:

@@ -22,12 +22,13 @@ def explained(store: "TableStore") -> Iterator[None]:
     from deltalake.exceptions import CommitFailedError, DeltaError
 
     from wireloom.pipeline.alone import BusyError
+    from wireloom.pipeline.taken import OutdatedError
     from wireloom.pipeline.upkeep import missing
     from wireloom.remote import UnreachableError
 
     try:
         yield
-    except (BusyError, UnreachableError) as error:
+    except (BusyError, OutdatedError, UnreachableError) as error:
         raise click.ClickException(f"{visible(str(error))}.") from None
     except CommitFailedError:
         raise click.ClickException(

@@ -18,6 +18,14 @@ MAX_ROWS: Final = 500_000
 """Rows of a slice, at the most."""
 
 
+_KEPT: Final = "taken"
+"""The application that every commit of ingest names: tables without it are an earlier version's."""
+
+
+class OutdatedError(RuntimeError):
+    """The tables do not say how far each segment is stored."""
+
+
 class Portion(NamedTuple):
     """What is stored next, in one slice."""
 
@@ -44,7 +52,7 @@ class Portion(NamedTuple):
     def marks(self) -> dict[str, int]:
         """How far a table is with it, for its log."""
         moved = {run.segment.name for run in self.runs}
-        found = {_app(name): self.end[name] for name in sorted(moved)}
+        found = {_app(name): self.end[name] for name in sorted(moved)} | {_KEPT: self.place}
         return {**found, frame_tables.SLICE: self.place} if self.is_whole else found
 
 
@@ -68,7 +76,7 @@ class Ledger:
     def next(self, most: int = MAX_ROWS) -> Portion | None:
         """What is to be stored next; None if everything is."""
         there = available(self._captures)
-        places = {name: self._store.log.done(name, frame_tables.SLICE) for name in self._names()}
+        places = {name: self._place(name) for name in self._names()}
         last = max(places.values())
         late = tuple(name for name, place in places.items() if place < last)
         if late:
@@ -84,6 +92,20 @@ class Ledger:
         """Remembers what was committed."""
         for name in portion.tables:
             self._known.setdefault(name, {}).update(portion.end)
+
+    def _place(self, table: str) -> int:
+        """The last slice that a table has.
+
+        Raises:
+            OutdatedError: If an earlier version made it.
+        """
+        place, kept = self._store.log.all_done(table, [frame_tables.SLICE, _KEPT])
+        if kept < 0 <= place:
+            raise OutdatedError(
+                f"the tables in {self._store.root} were made by an earlier version of Wireloom: "
+                "delete them and run again, which makes them anew from the captures"
+            )
+        return place
 
     def _again(self, there: Offset, late: tuple[str, ...], last: int, most: int) -> Portion:
         """What some tables lack of the slices that others have."""
