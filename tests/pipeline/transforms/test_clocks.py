@@ -8,6 +8,7 @@ from support.hub_talk import heard, said
 from support.nodes import ANN, BOB, CID, KEYS, NOW_MS, TEXT, captured, forged, frame
 from support.spark import seen
 from support.tables import rows
+from wireloom.pipeline.transforms.clock_readings import clock_readings
 from wireloom.pipeline.transforms.clocks import TABLE, clocks
 from wireloom.protocols.cthun.codec import encode
 from wireloom.protocols.cthun.messages import DebugChunk, Packet
@@ -30,7 +31,7 @@ FRAMES = [
 
 @pytest.fixture(scope="module")
 def found(spark: SparkSession) -> dict[tuple[str, str], dict[str, Any]]:
-    table = rows(TABLE, clocks(seen(spark, FRAMES, KEYS)))
+    table = rows(TABLE, clocks(clock_readings(seen(spark, FRAMES, KEYS))))
     return {(row["protocol"], row["source"]): row for row in table}
 
 

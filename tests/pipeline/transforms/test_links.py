@@ -6,8 +6,13 @@ from pyspark.sql import SparkSession
 from support.hub_talk import heard, said
 from support.nodes import ANN, BOB, CID, KEYS, TEXT, bundle, captured, carried, frame
 from support.spark import seen
-from support.tables import rows
+from support.tables import rows, stored
+from wireloom.pipeline.transforms.crossings import TABLE as CROSSINGS
+from wireloom.pipeline.transforms.crossings import crossings
+from wireloom.pipeline.transforms.echoes import TABLE as ECHOES
+from wireloom.pipeline.transforms.echoes import echoes
 from wireloom.pipeline.transforms.links import TABLE, links
+from wireloom.pipeline.transforms.nodes import nodes
 from wireloom.protocols.dtn.codec import encode
 from wireloom.protocols.dtn.constants import Destination
 from wireloom.protocols.dtn.messages import LinkMetrics
@@ -56,7 +61,9 @@ FRAMES = [
 
 @pytest.fixture(scope="module")
 def found(spark: SparkSession) -> dict[tuple[Any, ...], dict[str, Any]]:
-    table = rows(TABLE, links(seen(spark, FRAMES, KEYS)))
+    sightings = seen(spark, FRAMES, KEYS)
+    crossed = stored(CROSSINGS, crossings(sightings, nodes(sightings)))
+    table = rows(TABLE, links(crossed, stored(ECHOES, echoes(sightings))))
     first = min(row["bucket"] for row in table)
     return {(row["node"], row["peer"], row["link"], row["bucket"] == first): row for row in table}
 

@@ -23,8 +23,10 @@ from support.nodes import (
 from support.spark import seen
 from support.tables import rows
 from wireloom.capture.frame import CapturedFrame
+from wireloom.pipeline.judged_tables import KEYS as JUDGED_KEYS
 from wireloom.pipeline.transforms.nodes import nodes
 from wireloom.pipeline.transforms.routes import TABLE, routes
+from wireloom.pipeline.transforms.ways import ways
 from wireloom.protocols.dtn.constants import Destination
 from wireloom.protocols.dtn.integrity import sign
 from wireloom.protocols.dtn.messages import Bundle, ControlMessage, DeliveryAck, HopAck
@@ -133,7 +135,11 @@ FATES = [
 @pytest.fixture(scope="module")
 def found(spark: SparkSession) -> dict[tuple[str, str], dict[str, Any]]:
     sightings, known = seen(spark, FRAMES, KEYS), fates_of(spark, FATES)
-    table = rows(TABLE, routes(sightings, nodes(sightings), known))
+    keys = spark.createDataFrame(
+        [("dtn", node.uid.hex(), node.key.public.hex(), None) for node in (ANN, BOB, CID, DAN)],
+        JUDGED_KEYS.schema,
+    )
+    table = rows(TABLE, routes(ways(sightings, nodes(sightings), known, keys)))
     assert {row["destination"] for row in table} == {DAN.uid.hex(), DAN.id.hex()}
     return {(row["protocol"], row["first_hop"]): row for row in table}
 
