@@ -31,7 +31,7 @@ def seen(spark: SparkSession, frames: list[CapturedFrame], keys: Iterable[bytes]
         )
         if protocol in CHECKED
     }
-    rows = [(*key, None, auth) for key, auth in verdicts.items()]
+    rows = [(*key, None, auth, 0) for key, auth in verdicts.items()]
     judged = pa.Table.from_pylist(
         [dict(zip(SCHEMA.names, row, strict=True)) for row in rows], schema=SCHEMA
     )
