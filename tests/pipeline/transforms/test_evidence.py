@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import pyarrow as pa
 import pytest
 
 from wireloom.pipeline.transforms import evidence
@@ -12,13 +13,16 @@ from wireloom.registry import NAMES, WireProtocol
 
 TINY = Rules(
     accountable=Accountable(
-        when="tiny.word = 'cthun.no' and payload_size > 0",
+        when="tiny.word = 'cthun.no' and payload_size > size (array(1))",
         words="words",
         destinations=Term(ONE, "one"),
         deadline=EXPIRES,
+        app_type="lower(tiny.kind)",
     ),
     evidence=(),
 )
+NAMED = ("cthun", "payload_size", "size", "tiny")
+KNOWN = pa.schema([(name, pa.string()) for name in NAMED])
 
 
 @pytest.fixture
@@ -52,5 +56,7 @@ def test_columns_are_what_rows_name(tiny: pytest.MonkeyPatch) -> None:
     module = ModuleType("tiny_evidence")
     module.RULES = TINY  # type: ignore[attr-defined]
     tiny.setitem(sys.modules, "tiny_evidence", module)
-    known = ("tiny", "cthun", "payload_size", "size")
-    assert evidence.columns(known) == ["payload_size", "tiny.word"]
+    tiny.setattr(evidence, "schema", lambda: KNOWN)
+    assert evidence.columns() == ["payload_size", "tiny.kind", "tiny.word"]
+    assert evidence.accountable_columns() == ["payload_size", "tiny.word"]
+    assert evidence.app_type_columns() == ["tiny.kind"]

@@ -29,7 +29,7 @@ from wireloom.pipeline.stages import inputs as stored
 from wireloom.pipeline.stages.inputs import APP, refined
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Table
-from wireloom.pipeline.transforms.nodes import joined, parts
+from wireloom.pipeline.transforms.nodes import has_refuted, joined, parts
 
 FEW: Final = 60_000
 """Up to this number of rows, gathering them in this process is cheaper than having Spark read."""
@@ -112,7 +112,8 @@ class Analysis:
             return self._whole(derived)
         match derived.scope.by:
             case By.NODE:
-                return self._joined(derived, changes)
+                refuted = has_refuted(changes.fresh)
+                return self._whole(derived) if refuted else self._joined(derived, changes)
             case By.WHOLE:
                 if self._concerns(derived, changes, start):
                     return self._whole(derived)

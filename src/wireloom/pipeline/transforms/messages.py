@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.accountable import APP_TYPE
-from wireloom.pipeline.transforms.evidence import accountable_columns
+from wireloom.pipeline.transforms.evidence import app_type_columns
 from wireloom.pipeline.transforms.hub import APP_TYPE_MEANING
 
 TABLE: Final = Table(
@@ -43,7 +43,7 @@ TABLE: Final = Table(
 SCOPE: Final = Scope(
     By.MESSAGE,
     looks_at=(
-        *accountable_columns(),
+        *app_type_columns(),
         "auth",
         "captured_at",
         "cast",

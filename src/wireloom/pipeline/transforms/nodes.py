@@ -10,6 +10,7 @@ from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.tables import Column, Table
 from wireloom.pipeline.transforms.evidence import rules
 from wireloom.pipeline.transforms.evidence.rows import listed
+from wireloom.wire.outcome import Auth
 
 TABLE: Final = Table(
     "nodes",
@@ -51,6 +52,13 @@ def parts(rows: pa.Table) -> pa.Table:
         "auth": rows.column("auth"),
     }
     return pa.table(columns).group_by(list(columns)).aggregate([])
+
+
+def has_refuted(rows: pa.Table) -> bool:
+    """Whether a node composed what is proven false: its name may have been taken for the node's."""
+    local = pc.equal(rows.column("direction"), "local")
+    false = pc.equal(rows.column("auth"), Auth.INVALID.value)
+    return bool(pc.any(pc.and_(local, false)).as_py())
 
 
 _NODES: Final = f"""

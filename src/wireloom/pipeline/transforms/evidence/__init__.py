@@ -38,13 +38,14 @@ def columns() -> list[str]:
 
 
 def accountable_columns() -> list[str]:
-    """Those that tell which messages are accountable, and what they carry."""
-    return _named(
-        text
-        for one in rules().values()
-        for text in (one.accountable.when, one.accountable.app_type)
-        if text is not None
-    )
+    """Those that tell which messages are accountable."""
+    return _named(one.accountable.when for one in rules().values())
+
+
+def app_type_columns() -> list[str]:
+    """Those that tell what messages carry."""
+    texts = [one.accountable.app_type for one in rules().values()]
+    return _named(text for text in texts if text is not None)
 
 
 def _named(texts: Iterable[str]) -> list[str]:
@@ -54,5 +55,5 @@ def _named(texts: Iterable[str]) -> list[str]:
 
 
 def _words(sql: str) -> list[str]:
-    """Names in SQL, dotted ones whole; texts in quotes are none."""
-    return re.findall(r"[a-z_]\w*(?:\.\w+)*", re.sub(r"'[^']*'", "", sql))
+    """Names in SQL, dotted ones whole; functions and texts in quotes are none."""
+    return re.findall(r"[a-z_]\w*(?:\.\w+)*(?![\w.]|\s*\()", re.sub(r"'[^']*'", "", sql))
