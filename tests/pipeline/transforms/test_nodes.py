@@ -17,14 +17,18 @@ def test_a_hub_serves_and_has_no_identity_of_its_own(spark: SparkSession) -> Non
 
 def test_what_two_tables_know_is_joined(spark: SparkSession) -> None:
     columns = [column.name for column in TABLE.columns]
-    one = [("uep12", "n", ["b"], False, ["s"], False)]
-    other = [("uep12", "n", ["a", "b"], True, ["r"], False), ("dtn", "n", [], False, [], True)]
+    one = [("uep12", "n", ["b"], False, False, ["s"], False)]
+    other = [
+        ("uep12", "n", ["a", "b"], True, True, ["r"], False),
+        ("dtn", "n", [], False, False, [], True),
+    ]
     known, more = (spark.createDataFrame(part, TABLE.schema) for part in (one, other))
     found = {
         tuple(row[name] for name in columns[:2]): row for row in rows(TABLE, joined(known, more))
     }
     assert found["uep12", "n"]["identities"] == ["a", "b"]
     assert found["uep12", "n"]["serves"]
+    assert found["uep12", "n"]["hears"]
     assert found["uep12", "n"]["swarms"] == ["r", "s"]
     assert found["dtn", "n"]["unnamed_swarm"]
 
