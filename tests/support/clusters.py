@@ -30,13 +30,12 @@ ENVIRONMENT: Final = {
     "SPARK_HOME": str(SPARK_HOME),
     "SPARK_LOCAL_IP": "127.0.0.1",
     "SPARK_DAEMON_MEMORY": "256m",
-    "SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
-    "-Dspark.master.rest.enabled=false -Dspark.worker.timeout=10",
+    "SPARK_DAEMON_JAVA_OPTS": "-Dspark.master.rest.enabled=false",
+    "JAVA_TOOL_OPTIONS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     "PYTHONPATH": str(SOURCE),
 }
 _SETTINGS: Final = {
     "spark.executor.memory": "768m",
-    "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
