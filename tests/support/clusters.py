@@ -34,7 +34,7 @@ ENVIRONMENT: Final = {
     "JAVA_TOOL_OPTIONS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     "PYTHONPATH": str(SOURCE),
 }
-_SETTINGS: Final = {
+SETTINGS: Final = {
     "spark.executor.memory": "768m",
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
@@ -119,7 +119,7 @@ class Cluster:
     @property
     def options(self) -> list[str]:
         """What a command of the pipeline is told, and spark-submit."""
-        settings = [part for pair in _SETTINGS.items() for part in ("--conf", "=".join(pair))]
+        settings = [part for pair in SETTINGS.items() for part in ("--conf", "=".join(pair))]
         return ["--master", self.url, *settings]
 
     def fill(self) -> None:
