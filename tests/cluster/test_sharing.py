@@ -7,18 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from support.clusters import ENVIRONMENT, SETTINGS, Cluster
+from support.clusters import ENVIRONMENT, Cluster
 
 pytestmark = pytest.mark.spark
 
 SCRIPT = """
 import json, sys
+from wireloom.cli.spark import parsed
 from wireloom.pipeline.sharing import Place, WorkersError, check_shared
 from wireloom.pipeline.spark import session
 from wireloom.roots import Root
 
-master, settings, cases = sys.argv[1], *map(json.loads, sys.argv[2:])
-spark = session(master=master, settings=settings)
+cases, (_, master, *conf) = json.loads(sys.argv[1]), sys.argv[2:]
+spark = session(master=master, settings=parsed(conf[1::2]))
 said = []
 for captures, tables, python in cases:
     spark.sparkContext.pythonExec = python
@@ -35,9 +36,9 @@ print(json.dumps(said))
 
 def said(cluster: Cluster, *cases: tuple[Path, Path, str]) -> list[str | None]:
     """What is said of captures and tables, and of a Python for the workers."""
-    arguments = json.dumps(SETTINGS), json.dumps(cases, default=str)
+    wanted = json.dumps(cases, default=str)
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, cluster.url, *arguments],
+        [sys.executable, "-c", SCRIPT, wanted, *cluster.options],
         env=ENVIRONMENT,
         capture_output=True,
         text=True,

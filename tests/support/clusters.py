@@ -34,12 +34,14 @@ ENVIRONMENT: Final = {
     "JAVA_TOOL_OPTIONS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     "PYTHONPATH": str(SOURCE),
 }
-SETTINGS: Final = {
-    "spark.executor.memory": "768m",
-    "spark.driver.memory": "1g",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-}
+"""What a command on the cluster needs."""
+
+SETTINGS: Final = (
+    *("--conf", "spark.executor.memory=768m"),
+    *("--conf", "spark.driver.memory=1g"),
+    *("--conf", "spark.driver.host=127.0.0.1"),
+    *("--conf", "spark.driver.bindAddress=127.0.0.1"),
+)
 """What a small machine needs; nothing of it changes what is computed."""
 
 _DISKS: Final = """
@@ -71,7 +73,7 @@ class Daemon:
             self._process = subprocess.Popen(
                 [*before, spark_class, f"org.apache.spark.deploy.{name}", *own, *arguments],
                 cwd=folder / "cwd",
-                env=ENVIRONMENT,
+                env={key: value for key, value in ENVIRONMENT.items() if key != "PYTHONPATH"},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -118,9 +120,8 @@ class Cluster:
 
     @property
     def options(self) -> list[str]:
-        """What a command of the pipeline is told, and spark-submit."""
-        settings = [part for pair in SETTINGS.items() for part in ("--conf", "=".join(pair))]
-        return ["--master", self.url, *settings]
+        """What a command of the pipeline is told: the workers have nothing installed."""
+        return ["--master", self.url, *SETTINGS, "--conf", f"spark.executorEnv.PYTHONPATH={SOURCE}"]
 
     def fill(self) -> None:
         """Starts the workers that are missing, and waits for them."""
