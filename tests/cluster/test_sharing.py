@@ -82,10 +82,19 @@ def test_disks_that_are_apart_are_named_with_what_has_to_be_shared(
 def test_workers_that_cannot_run_wireloom_are_told_apart(
     standalone: Cluster, tmp_path: Path
 ) -> None:
-    bare = tmp_path / "python"
-    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
-    bare.chmod(0o755)
+    bare = _executable(tmp_path / "bare", f'exec {sys.executable} -S "$@"')
+    broken = _executable(tmp_path / "broken", "exit 3")
     places = tmp_path / "captures", tmp_path / "tables"
-    lacks, nowhere = said(standalone, (*places, str(bare)), (*places, "./env/bin/python"))
+    lacks, fails, nowhere = said(
+        standalone, (*places, bare), (*places, broken), (*places, "./env/bin/python")
+    )
     assert str(lacks).startswith("The workers' Python has no pyarrow: install wireloom[pipeline]")
+    assert str(fails).startswith("The workers cannot run Python: EOFException occurred while")
+    assert "\n" not in str(fails)
     assert str(nowhere).startswith("The workers have no Python at ./env/bin/python: set")
+
+
+def _executable(path: Path, line: str) -> str:
+    path.write_text(f"#!/bin/sh\n{line}\n")
+    path.chmod(0o755)
+    return str(path)

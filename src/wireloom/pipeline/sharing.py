@@ -181,9 +181,8 @@ def _answer(place: int, mark: _Mark) -> _Answer:
 
 def _lack(said: str) -> str:
     """Why workers could not even answer."""
-    found = (
-        text.format(match[1])
-        for pattern, text in _LACKS.items()
-        if (match := re.search(pattern, said)) is not None
-    )
-    return next(found, f"The workers cannot run Python: {said.strip().partition(chr(10))[0]}")
+    for pattern, text in _LACKS.items():
+        if (match := re.search(pattern, said)) is not None:
+            return text.format(match[1])
+    causes = re.findall(r"(?:Exception|Error): (\S.*)", said) or said.strip().splitlines()
+    return f"The workers cannot run Python: {causes[-1]}"
