@@ -144,7 +144,7 @@ def _marked(place: Place) -> Iterator[_Mark]:
 def _answers(spark: SparkSession, marks: list[_Mark]) -> Iterator[_Answer]:
     """Asks the executors that are there, and again if they have become more."""
     asked = 0
-    while marks and asked < (count := _executors(spark)):
+    while asked < (count := _executors(spark)):
         asked = count
         numbers = spark.range(0, TASKS * count, 1, TASKS * count)
         try:
