@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java chromium demo test check bench bench-peers attack soak autobahn nightly format docs clean
+.PHONY: help setup java chromium demo test check bench bench-peers attack soak autobahn cluster nightly format docs clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -53,6 +53,10 @@ soak: setup ## an hour of load, 50 kills of the servers, 200 of the pipeline (ab
 autobahn: setup ## the Autobahn fuzzing client against the WebSocket link (about 10 minutes)
 	@sh tools/autobahn.sh .autobahn
 	python tools/autobahn.py .autobahn
+
+cluster: setup ## pack an environment, and run with it on a Spark cluster (about 5 minutes)
+	sh deploy/pack.sh $(BIN)/python dist
+	TEST_PACKED=dist/env.tar.gz pytest tests/cluster
 
 nightly: setup ## the long damage tests: 200,000 cases a protocol
 	TEST_CASES=200000 HYPOTHESIS_PROFILE=nightly pytest -n 2 tests/conformance

@@ -1,6 +1,7 @@
 """A generated corpus and its truth."""
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -29,11 +30,16 @@ def generated(folder: Path, *, frames: int, seed: int) -> Path:
 
 def cut(captures: Path, folder: Path, parts: int) -> list[list[Path]]:
     """The same captures with each node's frames in several segments; gives the parts' files."""
-    found: list[list[Path]] = [[] for _ in range(parts)]
+    return cut_at(captures, folder, [part / parts for part in range(1, parts)])
+
+
+def cut_at(captures: Path, folder: Path, shares: Sequence[float]) -> list[list[Path]]:
+    """The same, with cuts after these shares of each node's frames."""
+    found: list[list[Path]] = [[] for _ in range(len(shares) + 1)]
     for segment in segments(captures):
         batches = [batch for batch in read_segment(segment) if isinstance(batch, pa.RecordBatch)]
         rows = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
-        edges = [rows.num_rows * part // parts for part in range(parts + 1)]
+        edges = [round(rows.num_rows * share) for share in (0, *shares, 1)]
         first = segment.first_sequence
         with CaptureWriter(folder, segment.node, begin=partial(int, first)) as writer:
             for part, (begin, end) in enumerate(pairwise(edges)):

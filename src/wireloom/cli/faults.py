@@ -22,14 +22,15 @@ def explained(store: "TableStore") -> Iterator[None]:
     from deltalake.exceptions import CommitFailedError, DeltaError
 
     from wireloom.pipeline.alone import BusyError
+    from wireloom.pipeline.sharing import WorkersError
     from wireloom.pipeline.taken import OutdatedError
     from wireloom.pipeline.upkeep import missing
     from wireloom.remote import UnreachableError
 
     try:
         yield
-    except (BusyError, OutdatedError, UnreachableError) as error:
-        raise click.ClickException(f"{visible(str(error))}.") from None
+    except (BusyError, OutdatedError, UnreachableError, WorkersError) as error:
+        raise click.ClickException(f"{visible(str(error)).rstrip('.')}.") from None
     except CommitFailedError:
         raise click.ClickException(
             f"another pipeline has written the tables in {store.root} meanwhile: "

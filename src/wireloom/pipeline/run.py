@@ -10,6 +10,7 @@ import pyarrow as pa
 from wireloom.pipeline import frame_tables
 from wireloom.pipeline.derived import DERIVED
 from wireloom.pipeline.progress import SILENT, Progress
+from wireloom.pipeline.sharing import check_cluster
 from wireloom.pipeline.spark import Spark, Style
 from wireloom.pipeline.stages import reprocess as reprocessing
 from wireloom.pipeline.stages.analyse import analyse
@@ -72,6 +73,7 @@ def run(
         job()
         seconds[stage] = perf_counter() - begin
 
+    check_cluster(spark, store, captures)
     ingestion = Ingestion(spark, captures, store, on_batch=on_batch)
     _begin(spark, ingestion.waiting(), store)
     timed("ingest", ingestion.run)
@@ -106,6 +108,7 @@ def reprocess(spark: Spark, store: TableStore, *, progress: Progress = SILENT) -
     Returns:
         How many frames decode and how many do not, of those that were decoded anew.
     """
+    check_cluster(spark, store)
     progress.stage("reprocess")
     counts = reprocessing.reprocess(spark, store, on_slice=progress.slice)
     progress.stage("refine")

@@ -13,6 +13,7 @@ from typing import Final
 from wireloom.pipeline.derived import DERIVED, Derived
 from wireloom.pipeline.progress import SILENT, Progress
 from wireloom.pipeline.scopes import By
+from wireloom.pipeline.sharing import check_cluster
 from wireloom.pipeline.spark import Spark, Style
 from wireloom.pipeline.stages.analyse import analyse, stalest
 from wireloom.pipeline.stages.ingest import Ingestion
@@ -41,6 +42,7 @@ def watch(
 ) -> None:
     """Keeps the tables up to date until `stopped` returns true."""
     spark.begin(Style.FULL)
+    check_cluster(spark, store, captures)
     Watch(spark, captures, store, progress).run(stopped)
 
 
