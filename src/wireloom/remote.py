@@ -17,6 +17,7 @@ from wireloom.wire.visible import visible
 if TYPE_CHECKING:
     from wireloom.roots import Root
 
+SCHEMES: Final = frozenset({"s3", "gs", "gcs", "abfs", "abfss"})
 FIRST_READ: Final = 64 * 1024
 LARGEST_READ: Final = 8 * 1024 * 1024
 """A request for bytes asks for more than is wanted, twice as much each time that reading goes on:
@@ -148,6 +149,11 @@ class RemotePath:
     def parent(self) -> "RemotePath":
         """All but the last part."""
         return RemotePath(self._url.rpartition("/")[0])
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its URL is of a store that there is a file system for."""
+        return self._url.partition("://")[0] in SCHEMES
 
     def absolute(self) -> "RemotePath":
         """Itself: a URL is always whole."""

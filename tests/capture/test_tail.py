@@ -13,7 +13,7 @@ from wireloom.capture.tail import recover as recovered
 
 
 def begun(folder: Path, first: int = 0) -> OpenSegment:
-    return OpenSegment(Segment(folder, "a", first, sealed=False), 0.0)
+    return OpenSegment(Segment(folder, "a", first, sealed=False), 0.0, identity="ab" * 16)
 
 
 def written(folder: Path, count: int = 2) -> OpenSegment:
