@@ -5,6 +5,7 @@ is there while something lies in it. A file appears when it is whole, and is rea
 """
 
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EIO, ENOENT
@@ -17,6 +18,7 @@ from wireloom.wire.visible import visible
 if TYPE_CHECKING:
     from wireloom.roots import Root
 
+_ID: Final = re.compile(r" \(Request ID: [^)]*\)")
 SCHEMES: Final = frozenset({"s3", "gs", "gcs", "abfs", "abfss"})
 FIRST_READ: Final = 64 * 1024
 LARGEST_READ: Final = 8 * 1024 * 1024
@@ -283,6 +285,11 @@ def local(path: AnyPath) -> Path:
     return path
 
 
+def reason(error: Exception) -> str:
+    """What failed, in one sentence."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
 @contextmanager
 def told(path: RemotePath) -> Iterator[None]:
     """Has what a store fails with told in one sentence.
@@ -305,4 +312,4 @@ def _why(error: OSError) -> str:
     """The part of Arrow's text that says why."""
     text = error.strerror or str(error)
     _, mark, why = text.partition("AWS Error ")
-    return why if mark else text
+    return _ID.sub("", why if mark else text).rstrip(". ")

@@ -33,7 +33,7 @@ from wireloom.live.shipping import Shipper
 from wireloom.live.status import Page, StatusServer
 from wireloom.live.store import RecordStore, StoreError
 from wireloom.live.tap import Tap
-from wireloom.remote import any_path
+from wireloom.remote import any_path, reason
 from wireloom.wire.ids import Ids
 from wireloom.wire.session import Session
 from wireloom.wire.visible import visible
@@ -61,6 +61,11 @@ class Node:
         self._overloads: set[str] = set()
         self._room = Room(sockets())
         self._backlogs = Backlogs()
+
+    @property
+    def is_shipping(self) -> bool:
+        """Whether segments are still under way, after `run` has ended."""
+        return self._shipper is not None and self._shipper.is_at_work
 
     async def run(self, ready: Callable[[Sequence[str]], None]) -> None:
         """Serves until a signal ends it.
@@ -224,7 +229,7 @@ class Node:
         if self._tap is not None and self._tap.excess is not None:
             lacks.append(f"ok, but frames are not captured: {self._tap.excess.strerror}")
         if self._shipper is not None and self._shipper.failure is not None:
-            lacks.append(f"ok, but segments are not shipped: {why(self._shipper.failure)}")
+            lacks.append(f"ok, but segments are not shipped: {reason(self._shipper.failure)}")
         said = "\n".join(map(visible, lacks or ["ok"]))
         return Page(HTTPStatus.OK, f"{said}\n".encode())
 

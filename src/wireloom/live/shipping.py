@@ -17,7 +17,7 @@ from wireloom.capture.receipts import put_receipt, take_receipt
 from wireloom.capture.segment import Segment, segments
 from wireloom.capture.sending import send
 from wireloom.live import journal
-from wireloom.remote import AnyPath
+from wireloom.remote import AnyPath, reason
 
 SHIP_SECONDS: Final = 5.0
 """How often a node looks for what was sealed."""
@@ -69,6 +69,11 @@ class Shipper:
         self._stopping = Event()
         self._thread = Thread(target=self._work, name="ship", daemon=True)
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether something is under way."""
+        return self._thread.is_alive()
+
     def start(self) -> None:
         """Ships from now on."""
         self._thread.start()
@@ -100,7 +105,7 @@ class Shipper:
             self.failures += 1
             self._pause = min(2 * self._pause, MAX_PAUSE)
             if self.failure is None:
-                _log.error("segments are not shipped: %s", why(error))
+                _log.error("segments are not shipped: %s", reason(error))
             self.failure = error
         else:
             if self.failure is not None:
@@ -134,8 +139,3 @@ class Shipper:
         put_receipt(self._folder, str(self._target), self._arrived, node=self._claim.node)
         self.shipped += 1
         self.waiting -= 1
-
-
-def why(error: Exception) -> str:
-    """What failed, in one sentence."""
-    return (isinstance(error, OSError) and error.strerror) or str(error)
