@@ -107,6 +107,43 @@ class RemoteFile(io.RawIOBase):
         self._window, self._begin = memoryview(read), self._place
 
 
+class RemoteSink(io.RawIOBase):
+    """A file that is written, and there when it is closed.
+
+    Args:
+        path: Its path.
+        file: The file as Arrow opened it.
+    """
+
+    def __init__(self, path: "RemotePath", file: Any) -> None:
+        self._path = path
+        self._file = file
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Writes all of it.
+
+        Raises:
+            UnreachableError: If the store does not take it.
+        """
+        with told(self._path):
+            return int(self._file.write(data))
+
+    def close(self) -> None:
+        """Has the file appear.
+
+        Raises:
+            UnreachableError: If the store does not take it; then it does not appear.
+        """
+        if not self.closed:
+            super().close()
+            with told(self._path):
+                self._file.close()
+
+
 @total_ordering
 class RemotePath:
     """A place on object storage.
@@ -204,7 +241,7 @@ class RemotePath:
         disk, base = self._root.disk, self._root.base
         with told(self):
             if mode == "wb":
-                return cast("BinaryIO", disk.open_output_stream(base))
+                return cast("BinaryIO", RemoteSink(self, disk.open_output_stream(base)))
             return cast("BinaryIO", RemoteFile(self, disk.open_input_file(base)))
 
     def read_bytes(self) -> bytes:

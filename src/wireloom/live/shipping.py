@@ -36,7 +36,6 @@ class Shipper:
         node: Whose they are.
         identity: That of the node's log.
         target: Where they go.
-        pause: Seconds between two looks.
     """
 
     def __init__(
@@ -45,8 +44,6 @@ class Shipper:
         node: str,
         identity: str,
         target: AnyPath,
-        *,
-        pause: float = SHIP_SECONDS,
     ) -> None:
         self.failure: Exception | None = None
         """Why segments are not shipped, while they are not; they stay here."""
@@ -60,10 +57,12 @@ class Shipper:
         self.failures = 0
         """How often sending failed since the start."""
 
+        self.pause = SHIP_SECONDS
+        """How long until the next look."""
+
         self._folder = folder
         self._claim = Claim(node, identity)
         self._target = target
-        self._pause = self._shortest = pause
         self._arrived = take_receipt(folder, str(target), node=node) or {}
         self._is_claimed = False
         self._stopping = Event()
@@ -95,7 +94,7 @@ class Shipper:
             is_last = self._stopping.is_set()  # what was sealed before is seen after
             self.look()
             if not is_last:
-                self._stopping.wait(self._pause)
+                self._stopping.wait(self.pause)
 
     def look(self) -> None:
         """Ships what is there; a failure is told once, until it is over."""
@@ -103,14 +102,14 @@ class Shipper:
             self._ship()
         except (OSError, ValueError) as error:
             self.failures += 1
-            self._pause = min(2 * self._pause, MAX_PAUSE)
+            self.pause = min(2 * self.pause, MAX_PAUSE)
             if self.failure is None:
                 _log.error("segments are not shipped: %s", reason(error))
             self.failure = error
         else:
             if self.failure is not None:
                 journal.note("segments are shipped again", to=str(self._target))
-            self.failure, self._pause = None, self._shortest
+            self.failure, self.pause = None, SHIP_SECONDS
 
     def _ship(self) -> None:
         own = [one for one in segments(self._folder) if one.node == self._claim.node]
