@@ -40,6 +40,7 @@ def test_a_text_names_a_path_or_a_url() -> None:
 
 def test_a_reason_is_a_sentence() -> None:
     assert reason(OSError(5, "no disk")) == "no disk"
+    assert reason(FileNotFoundError(2, "no file", "a")) == "a: no file"
     assert reason(ValueError("no number")) == "no number"
 
 

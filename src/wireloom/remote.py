@@ -324,7 +324,9 @@ def local(path: AnyPath) -> Path:
 
 def reason(error: Exception) -> str:
     """What failed, in one sentence."""
-    return (isinstance(error, OSError) and error.strerror) or str(error)
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
 
 
 @contextmanager

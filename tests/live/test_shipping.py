@@ -184,7 +184,7 @@ def test_a_stop_does_not_wait_longer_than_it_may(
     captured(writer, 0)
     ship = shipper(writer, tmp_path, tmp_path / "there")
     ship.start()
-    under_way.wait()
+    assert under_way.wait(60.0)
     ship.close(0.0)
     assert ship.is_at_work
     assert caplog.records[-1].getMessage().startswith("1 segments are not shipped yet")
