@@ -70,7 +70,7 @@ def damage(folder: Path) -> list[Damage]:
     return [item for item in read(folder) if isinstance(item, Damage)]
 
 
-def spoil(path: Path, offset: int) -> None:
+def spoil(path: AnyPath, offset: int) -> None:
     """Flips a bit."""
     raw = bytearray(path.read_bytes())
     raw[offset] ^= 1

@@ -10,6 +10,7 @@ from wireloom.capture.segment import Segment, segments
 from wireloom.capture.stream import END, HEAD
 from wireloom.capture.tail import OpenSegment
 from wireloom.capture.tail import recover as recovered
+from wireloom.remote import local
 
 
 def begun(folder: Path, first: int = 0) -> OpenSegment:
@@ -84,7 +85,7 @@ def test_a_segment_that_cannot_be_begun_leaves_nothing_behind(
 
 
 def test_a_segment_whose_file_cannot_be_made_leaves_no_checksums(tmp_path: Path) -> None:
-    Segment(tmp_path, "a", 0, sealed=False).path.mkdir()
+    local(Segment(tmp_path, "a", 0, sealed=False).path).mkdir()
     with pytest.raises(OSError, match="directory"):
         begun(tmp_path)
 

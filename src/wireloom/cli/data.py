@@ -76,14 +76,14 @@ def there(folder: AnyPath) -> AnyPath:
 
 
 def on_this_machine(data: AnyPath) -> Path:
-    """`--data` of a command that has to do with a log that is being written.
+    """`--data` of a command that knows no object storage.
 
     Raises:
         MisuseError: If it is on object storage.
     """
     if isinstance(data, RemotePath):
         raise MisuseError(
-            f"{data} is on object storage, and frames are captured on this machine only; "
-            "name a folder with --data."
+            f"{data} is on object storage, and this command needs a folder of this machine; "
+            "name one with --data."
         )
     return data
