@@ -19,6 +19,7 @@ from wireloom.capture.frame import to_batch
 from wireloom.capture.lock import NodeLockedError
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
+from wireloom.remote import local
 
 FULL = OSError(28, "No space left on device")
 
