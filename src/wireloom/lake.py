@@ -92,7 +92,7 @@ class Lake:
         self._db = duckdb.connect(":memory:")
         self._files: list[str] = []
         try:
-            root = Root(place)
+            root = Root(str(place))
             self.names = [name for name in _names(root) if self._add(root, name)]
         except (OSError, ValueError, DeltaError, duckdb.Error) as error:
             raise LakeError(visible(f"{place} cannot be read: {error}")) from None

@@ -5,6 +5,7 @@ is there while something lies in it. A file appears when it is whole, and is rea
 """
 
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EIO, ENOENT
@@ -17,6 +18,8 @@ from wireloom.wire.visible import visible
 if TYPE_CHECKING:
     from wireloom.roots import Root
 
+_ID: Final = re.compile(r" \(Request ID: [^)]*\)")
+SCHEMES: Final = frozenset({"s3", "gs", "gcs", "abfs", "abfss"})
 FIRST_READ: Final = 64 * 1024
 LARGEST_READ: Final = 8 * 1024 * 1024
 """A request for bytes asks for more than is wanted, twice as much each time that reading goes on:
@@ -104,6 +107,43 @@ class RemoteFile(io.RawIOBase):
         self._window, self._begin = memoryview(read), self._place
 
 
+class RemoteSink(io.RawIOBase):
+    """A file that is written, and there when it is closed.
+
+    Args:
+        path: Its path.
+        file: The file as Arrow opened it.
+    """
+
+    def __init__(self, path: "RemotePath", file: Any) -> None:
+        self._path = path
+        self._file = file
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Writes all of it.
+
+        Raises:
+            UnreachableError: If the store does not take it.
+        """
+        with told(self._path):
+            return int(self._file.write(data))
+
+    def close(self) -> None:
+        """Has the file appear.
+
+        Raises:
+            UnreachableError: If the store does not take it; then it does not appear.
+        """
+        if not self.closed:
+            super().close()
+            with told(self._path):
+                self._file.close()
+
+
 @total_ordering
 class RemotePath:
     """A place on object storage.
@@ -148,6 +188,11 @@ class RemotePath:
     def parent(self) -> "RemotePath":
         """All but the last part."""
         return RemotePath(self._url.rpartition("/")[0])
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its URL is of a store that there is a file system for."""
+        return self._url.partition("://")[0] in SCHEMES
 
     def absolute(self) -> "RemotePath":
         """Itself: a URL is always whole."""
@@ -196,7 +241,7 @@ class RemotePath:
         disk, base = self._root.disk, self._root.base
         with told(self):
             if mode == "wb":
-                return cast("BinaryIO", disk.open_output_stream(base))
+                return cast("BinaryIO", RemoteSink(self, disk.open_output_stream(base)))
             return cast("BinaryIO", RemoteFile(self, disk.open_input_file(base)))
 
     def read_bytes(self) -> bytes:
@@ -277,6 +322,13 @@ def local(path: AnyPath) -> Path:
     return path
 
 
+def reason(error: Exception) -> str:
+    """What failed, in one sentence."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+
+
 @contextmanager
 def told(path: RemotePath) -> Iterator[None]:
     """Has what a store fails with told in one sentence.
@@ -299,4 +351,4 @@ def _why(error: OSError) -> str:
     """The part of Arrow's text that says why."""
     text = error.strerror or str(error)
     _, mark, why = text.partition("AWS Error ")
-    return why if mark else text
+    return _ID.sub("", why if mark else text).rstrip(". ")

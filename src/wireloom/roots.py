@@ -15,11 +15,10 @@ AWS_MAX_ATTEMPTS                           how often a request is made that fail
 
 import os
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
-
-from wireloom.remote import AnyPath
 
 S3: Final = "s3://"
 DEFAULT_REGION: Final = "us-east-1"
@@ -59,7 +58,7 @@ class Root:
         OSError: If the bucket cannot be found.
     """
 
-    def __init__(self, place: str | AnyPath) -> None:
+    def __init__(self, place: str | Path) -> None:
         self.spark = str(place).rstrip("/")
         """As Spark names it."""
         self.delta = self.spark.replace("s3a://", S3, 1)

@@ -7,6 +7,7 @@ from wireloom.capture.frame import CapturedFrame, rows
 from wireloom.capture.reader import Damage, read
 from wireloom.capture.segment import Segment, segments
 from wireloom.capture.writer import CaptureWriter
+from wireloom.remote import AnyPath
 from wireloom.wire.outcome import Direction, Outcome, Reason
 
 START = 1_700_000_000_000_000
@@ -52,7 +53,7 @@ def log(folder: Path, *, batches: int = 3, size: int = 2, node: str = "mesh-01")
     return segment
 
 
-def sequences(folder: Path) -> list[int]:
+def sequences(folder: AnyPath) -> list[int]:
     """The numbers of all frames that can be read."""
     batches = [item for item in read(folder) if not isinstance(item, Damage)]
     return [row["sequence"] for batch in batches for row in rows(batch)]
@@ -69,7 +70,7 @@ def damage(folder: Path) -> list[Damage]:
     return [item for item in read(folder) if isinstance(item, Damage)]
 
 
-def spoil(path: Path, offset: int) -> None:
+def spoil(path: AnyPath, offset: int) -> None:
     """Flips a bit."""
     raw = bytearray(path.read_bytes())
     raw[offset] ^= 1

@@ -7,6 +7,8 @@ import pyarrow as pa
 import pytest
 
 from capture.made import damage, frame, log, sequences, spoil
+from support.faults import Faults, Mood
+from wireloom.capture import reader
 from wireloom.capture.reader import (
     NO_BATCH,
     Damage,
@@ -16,8 +18,10 @@ from wireloom.capture.reader import (
     read_segment,
 )
 from wireloom.capture.segment import SUM_SIZE, Segment, pack_sum, segments
+from wireloom.capture.sending import send
 from wireloom.capture.stream import HEAD
 from wireloom.capture.writer import CaptureWriter
+from wireloom.remote import RemotePath, UnreachableError, local
 
 
 def numbers(items: list[pa.RecordBatch | Damage]) -> list[list[int] | None]:
@@ -181,7 +185,7 @@ def test_a_segment_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_the_place_of_a_segment_is_told(tmp_path: Path) -> None:
-    Segment(tmp_path, "a", 0, sealed=True).path.mkdir()
+    local(Segment(tmp_path, "a", 0, sealed=True).path).mkdir()
     (told,) = damage(tmp_path)
     assert told.detail == "cannot be read: Is a directory"
 
@@ -199,3 +203,52 @@ def test_any_bytes_in_the_place_of_a_segment_raise_nothing(tmp_path: Path) -> No
         segment.path.write_bytes(source.randbytes(size))
         segment.sums_path.write_bytes(source.randbytes(size % 70))
         assert sequences(tmp_path) == []
+
+
+def test_checksums_on_object_storage_are_asked_for_once(
+    faults: Faults, bucket: str, tmp_path: Path
+) -> None:
+    segment = log(tmp_path, batches=50)
+    send(segment, RemotePath(bucket))
+    (there,) = segments(RemotePath(bucket))
+    assert known_sums(there) == known_sums(segment)
+    faults.requests.clear()
+    assert batch_count(there) == 50
+    assert faults.requests == []
+    assert len(list(read_segment(there, start=10, stop=40))) == 30
+    assert len(faults.requests) == 2
+
+
+def test_of_too_many_checksums_the_first_are_forgotten(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "MAX_KEPT_BYTES", 1)
+    segment = log(tmp_path)
+    send(segment, RemotePath(bucket))
+    for _ in range(2):
+        assert known_sums(segment._replace(folder=RemotePath(bucket))) == known_sums(segment)
+
+
+def test_a_store_that_does_not_answer_is_neither_damage_nor_an_empty_segment(
+    faults: Faults, bucket: str, tmp_path: Path
+) -> None:
+    send(log(tmp_path), RemotePath(bucket))
+    (there,) = segments(RemotePath(bucket))
+    faults.fail(Mood.BUSY)
+    with pytest.raises(UnreachableError):
+        batch_count(there)
+    faults.heal()
+    batch_count(there)
+    faults.fail(Mood.BUSY)
+    with pytest.raises(UnreachableError):
+        list(read_segment(there))
+
+
+def test_a_segment_that_was_deleted_on_object_storage_is_told(bucket: str, tmp_path: Path) -> None:
+    send(log(tmp_path), RemotePath(bucket))
+    (there,) = segments(RemotePath(bucket))
+    batch_count(there)
+    there.path.unlink()
+    (told,) = read_segment(there)
+    assert isinstance(told, Damage)
+    assert (told.batch, told.rows) == (NO_BATCH, 6)

@@ -18,6 +18,7 @@ from wireloom.capture.retention import (
 )
 from wireloom.capture.segment import Segment, segments
 from wireloom.capture.writer import CaptureWriter
+from wireloom.remote import local
 
 NOW = 1_700_000_000.0
 DAY = 86_400.0
@@ -27,7 +28,7 @@ def aged(folder: Path, days: dict[str, int], *, taken: str = "") -> dict[str, Se
     """A segment a node, sealed so many days ago; those named by a letter in `taken` are taken."""
     made = {node: log(folder, node=node) for node in days}
     for node, count in days.items():
-        os.utime(made[node].path, (NOW - count * DAY,) * 2)
+        os.utime(local(made[node].path), (NOW - count * DAY,) * 2)
     put_receipt(folder, "tables", {made[node].name: 3 for node in taken})
     return made
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from capture.made import log
 from wireloom.capture.segment import Segment, Sum, pack_sum, quoted, segments, sum_of
+from wireloom.remote import local
 
 
 @given(
@@ -19,7 +20,7 @@ def test_a_segment_is_found_by_its_name_whatever_the_node_is_called(
 ) -> None:
     folder = tmp_path_factory.mktemp("captures")
     segment = Segment(folder, node, 12, sealed=sealed)
-    segment.path.touch()
+    local(segment.path).touch()
     assert list(segments(folder)) == [segment]
 
 
@@ -31,7 +32,7 @@ def test_a_name_that_no_file_can_have_is_refused(node: str) -> None:
 
 def test_segments_come_by_node_and_sequence(tmp_path: Path) -> None:
     for node, first in [("b", 0), ("a", 10), ("a", 9)]:
-        Segment(tmp_path, node, first, sealed=True).path.touch()
+        local(Segment(tmp_path, node, first, sealed=True).path).touch()
     assert [(one.node, one.first_sequence) for one in segments(tmp_path)] == [
         ("a", 9),
         ("a", 10),

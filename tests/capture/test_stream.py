@@ -51,7 +51,12 @@ def test_other_columns_are_told() -> None:
 def test_a_damaged_head_is_told_and_batches_are_expected_where_this_version_puts_them(
     head: bytes,
 ) -> None:
-    assert take_head(BytesIO(head)) == Head(len(HEAD), "the schema is damaged")
+    assert take_head(BytesIO(head)) == Head(len(put_head("ab" * 16)), "the schema is damaged")
+
+
+def test_batches_after_a_damaged_head_without_an_identity_are_found() -> None:
+    head = bytes(100) + HEAD[100:]
+    assert take_head(BytesIO(head + MESSAGE)) == Head(len(HEAD), "the schema is damaged")
 
 
 def test_a_batch_is_taken() -> None:

@@ -10,10 +10,11 @@ from wireloom.capture.segment import Segment, segments
 from wireloom.capture.stream import END, HEAD
 from wireloom.capture.tail import OpenSegment
 from wireloom.capture.tail import recover as recovered
+from wireloom.remote import local
 
 
 def begun(folder: Path, first: int = 0) -> OpenSegment:
-    return OpenSegment(Segment(folder, "a", first, sealed=False), 0.0)
+    return OpenSegment(Segment(folder, "a", first, sealed=False), 0.0, identity="ab" * 16)
 
 
 def written(folder: Path, count: int = 2) -> OpenSegment:
@@ -84,7 +85,7 @@ def test_a_segment_that_cannot_be_begun_leaves_nothing_behind(
 
 
 def test_a_segment_whose_file_cannot_be_made_leaves_no_checksums(tmp_path: Path) -> None:
-    Segment(tmp_path, "a", 0, sealed=False).path.mkdir()
+    local(Segment(tmp_path, "a", 0, sealed=False).path).mkdir()
     with pytest.raises(OSError, match="directory"):
         begun(tmp_path)
 

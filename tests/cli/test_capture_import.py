@@ -20,6 +20,7 @@ from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
 from wireloom.cli import capture_import
 from wireloom.cli.main import wireloom
+from wireloom.remote import RemotePath
 
 MESH = case("myriadmesh").frames[0]
 HUB = next(raw for raw in case("signalhub").frames if raw.startswith(b"{"))
@@ -238,3 +239,32 @@ def test_an_import_that_is_interrupted_says_what_stays(
     assert result.exit_code == 130
     assert result.stdout.startswith("taken 1: ")
     assert "stopped; what was taken stays" in result.stderr
+
+
+def test_frames_are_imported_to_object_storage_shown_exported_and_deleted_there(
+    bucket: str, tmp_path: Path
+) -> None:
+    lines = tmp_path / "a.jsonl"
+    lines.write_text(json.dumps(LINE) + "\n")
+    where = ["--data", f"{bucket}/lake"]
+    command = ["capture", "import", *where, str(lines)]
+    assert CliRunner().invoke(wireloom, command).stdout.startswith("taken 1: myriadmesh 1")
+    assert "imported before" in CliRunner().invoke(wireloom, command).stderr
+    for name in ("cat", "export"):
+        shown = CliRunner().invoke(wireloom, ["capture", name, *where])
+        assert (shown.exit_code, json.loads(shown.stdout)["raw"]) == (0, LINE["raw"])
+    assert CliRunner().invoke(wireloom, ["capture", "stat", *where]).exit_code == 0
+    prune = ["capture", "prune", *where, "--max-bytes", "0"]
+    assert CliRunner().invoke(wireloom, prune).exit_code == 1
+    assert CliRunner().invoke(wireloom, [*prune, "--force"]).stdout.startswith("deleted a-")
+    assert list(segments(RemotePath(f"{bucket}/lake/captures"))) == []
+
+
+def test_a_missing_bucket_takes_no_frames_and_says_so(bucket: str, tmp_path: Path) -> None:
+    lines = tmp_path / "a.jsonl"
+    lines.write_text(json.dumps(LINE) + "\n")
+    command = ["capture", "import", "--data", f"{bucket}-other/lake", str(lines)]
+    result = CliRunner().invoke(wireloom, command)
+    assert result.exit_code == 1
+    assert "The specified bucket does not exist" in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -10,6 +10,7 @@ from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
 from wireloom.cli.capture_stat import stat_of
 from wireloom.cli.main import wireloom
+from wireloom.remote import local
 
 
 def run(data: Path, *, columns: int = 200) -> Result:
@@ -97,7 +98,7 @@ def test_a_segment_without_frames_has_no_times(data: Path) -> None:
     segment.path.unlink()
     found = stat_of(segment)
     assert (found.row_count, found.size, found.times) == (0, 0, [])
-    segment.path.mkdir()
+    local(segment.path).mkdir()
     assert run(data).exit_code == 1
 
 

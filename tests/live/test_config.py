@@ -260,3 +260,21 @@ def test_what_endpoints_do_not_have_is_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=told):
         load(None, {}, options, [TCP, SWITCHBOARD])
+
+
+@pytest.mark.parametrize("ship", ["s3://bucket/captures", "gs://bucket/captures", "/mnt/shared"])
+def test_captures_are_shipped_to_a_folder_or_object_storage(ship: str) -> None:
+    assert loaded(f'[node]\nship = "{ship}"\n').node.ship == ship
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('ship = "gopher://x"', "node.ship = gopher://x is no place; write it like s3://"),
+        ('ship = "wireloom-data/captures"', "is where the captures lie already"),
+        ('data = "s3://bucket/lake"', "node.data = s3://bucket/lake is on object storage"),
+    ],
+)
+def test_a_place_that_cannot_be_is_refused(text: str, why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        loaded(f"[node]\n{text}\n")

@@ -322,6 +322,31 @@ def test_a_log_that_takes_nothing_makes_the_node_ill_and_deaf_but_loses_nothing(
     assert len(captured(tmp_path / "captures")) >= 10
 
 
+def test_a_node_ships_what_it_captured_and_says_why_it_cannot(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+
+    async def test(node: Running) -> None:
+        async with at_hub(node.hub, ADA) as ada:
+            await ada.say("hub:heartbeat", {"timestamp": 0}, pattern="tell")
+            await ada.hear("hub:heartbeat_ack")
+
+    run(configured(tmp_path / "a", ship=str(there)), test)
+    shipped = captured(there)
+    assert shipped == captured(tmp_path / "a" / "captures") != []
+
+    async def second(node: Running) -> None:
+        shipper = node.node._shipper
+        assert shipper is not None
+        await until(lambda: shipper.failure is not None)
+        status, page = await node.page("/healthz")
+        assert (status, page.count("\n")) == (200, 1)
+        assert page.startswith(f"ok, but segments are not shipped: {there}: the name ")
+        assert "wireloom_ship_failing 1.0" in (await node.page("/metrics"))[1]
+
+    run(configured(tmp_path / "b", ship=str(there)), second)
+    assert captured(there) == shipped
+
+
 @pytest.mark.parametrize("size", [1_100_000, 1_900_000, 5_000_000])
 def test_a_frame_above_the_limit_is_answered_with_its_size(tmp_path: Path, size: int) -> None:
     async def test(node: Running) -> None:

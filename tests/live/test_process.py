@@ -43,3 +43,16 @@ def test_a_serving_process_takes_integers_of_so_many_digits(digits: int, answer:
         [sys.executable, "-c", script], input=raw, capture_output=True, check=True
     )
     assert done.stdout.decode().strip() == answer
+
+
+def test_a_process_leaves_without_waiting_for_anything() -> None:
+    script = (
+        "import atexit, threading\n"
+        "from wireloom.live.process import leave\n"
+        "atexit.register(print, 'waited')\n"
+        "threading.Thread(target=threading.Event().wait).start()\n"
+        "print('said')\n"
+        "leave()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert done.stdout == b"said\n"

@@ -41,7 +41,7 @@ class Faults:
     def __init__(self, behind: int) -> None:
         self._behind = behind
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self._mood, self._left = Mood.WELL, 0
+        self._mood, self._left, self._skip = Mood.WELL, 0, 0
         self._turn = threading.Lock()
         self._open: set[socket.socket] = set()
         self.port = int(self._listening.getsockname()[1])
@@ -51,10 +51,10 @@ class Faults:
         self.requests: list[str] = []
         """The first lines of all that came."""
 
-    def fail(self, mood: Mood, times: int = 1_000_000) -> None:
-        """Fails the next requests; then all is well again."""
+    def fail(self, mood: Mood, *, times: int = 1_000_000, skip: int = 0) -> None:
+        """Fails so many requests after some that are well; then all is well again."""
         with self._turn:
-            self._mood, self._left = mood, times
+            self._mood, self._left, self._skip = mood, times, skip
 
     def heal(self) -> None:
         """All is well from now on."""
@@ -93,6 +93,9 @@ class Faults:
 
     def _next(self) -> Mood:
         with self._turn:
+            if self._skip:
+                self._skip -= 1
+                return Mood.WELL
             if self._mood is Mood.WELL or not self._left:
                 return Mood.WELL
             self._left -= 1

@@ -11,11 +11,12 @@ What lies there of a log that does not own the name is passed over (`clashes`).
 
 from collections.abc import Iterable
 from functools import lru_cache
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 
-from wireloom.capture.private import write_whole
+from wireloom.capture.private import make_folder, write_whole
 from wireloom.capture.segment import Segment, quoted, segments
 from wireloom.capture.stream import take_head
 from wireloom.remote import AnyPath, UnreachableError
@@ -63,6 +64,8 @@ def claim(folder: AnyPath, wanted: Claim) -> Claim:
     implied = _implied(folder, wanted.node)
     if implied is not None and implied.identity != wanted.identity:
         return implied
+    if isinstance(folder, Path):
+        make_folder(folder)
     write_whole(_path(folder, wanted.node), msgspec.json.encode(wanted))
     return claimed(folder, wanted.node) or wanted
 

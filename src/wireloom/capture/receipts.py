@@ -1,12 +1,15 @@
-"""What pipelines have stored of the log: each writes a receipt beside the segments.
+"""What pipelines have stored of the log, and what was shipped: receipts beside the segments.
 
 ```
 captures/<16 hex digits>.taken      one a root of tables; JSON
 {"tables": the root, "batches": {segment: how many of its batches are stored}}
 ```
 
-The receipts cover a segment when every pipeline has all its batches. Without a receipt, no segment
-is covered. If tables are deleted, their receipt has to be deleted too.
+A node that ships its segments writes one too: `tables` is where they go, and `node` whose they are.
+It is about the segments of that node only.
+
+The receipts cover a segment when all that are about it name all its batches. Without one, no
+segment is covered. If tables are deleted, their receipt has to be deleted too.
 """
 
 from collections.abc import Mapping
@@ -29,26 +32,54 @@ class Receipt(msgspec.Struct, frozen=True):
 
     tables: str
     batches: dict[str, int]
+    node: str = ""
+    """Whose segments it is about; empty: those of all nodes."""
+
+    def concerns(self, segment: Segment) -> bool:
+        """Whether it is about a segment."""
+        return self.node in {"", segment.node}
 
 
 _decode: Final = msgspec.json.Decoder(Receipt).decode
 
 
-def put_receipt(folder: AnyPath, tables: str, batches: Mapping[str, int]) -> None:
+def put_receipt(
+    folder: AnyPath, tables: str, batches: Mapping[str, int], *, node: str = ""
+) -> None:
     """Notes how many batches of each segment are stored below a root of tables.
+
+    Args:
+        folder: The folder with the segments.
+        tables: The root, or where segments are shipped to.
+        batches: How many, by segment.
+        node: Whose segments it is about; empty: those of all nodes.
 
     Raises:
         OSError: If it cannot be written.
     """
     there = {segment.name for segment in segments(folder)}
     kept = {name: count for name, count in batches.items() if name in there}
-    write_whole(_path(folder, tables), msgspec.json.encode(Receipt(_root(tables), kept)))
+    receipt = Receipt(_root(tables), kept, node)
+    write_whole(_path(folder, tables, node), msgspec.json.encode(receipt))
 
 
-def take_receipt(folder: AnyPath, tables: str) -> dict[str, int] | None:
+def take_receipt(folder: AnyPath, tables: str, *, node: str = "") -> dict[str, int] | None:
     """How many batches of each segment a pipeline has stored; None if it has no receipt."""
-    found = _read(_path(folder, tables))
+    found = _read(_path(folder, tables, node))
     return None if found is None else found.batches
+
+
+def keep_receipt(folder: AnyPath, tables: str, *, node: str) -> None:
+    """Deletes the receipts of a node for other places than the one it ships to now, if it does.
+
+    Raises:
+        OSError: If the folder cannot be read, or one not be deleted.
+    """
+    kept = _path(folder, tables, node)
+    for path in _listed(folder):
+        found = _read(path)
+        if found is not None and found.node == node and path != kept:
+            path.unlink(missing_ok=True)
 
 
 class Receipts:
@@ -65,17 +96,24 @@ class Receipts:
         self._receipts = {path: _read(path) for path in _listed(folder)}
 
     def cover(self, segment: Segment) -> bool:
-        """Whether every pipeline has all of a segment, and there is one."""
-        return bool(self._receipts) and not self.lacking(segment)
+        """Whether all that are about a segment name all of it, and there is one."""
+        return bool(self._about(segment)) and not self.lacking(segment)
 
     def lacking(self, segment: Segment) -> list[str]:
         """The roots of tables that do not have all of a segment; a damaged receipt by its file."""
         count = batch_count(segment)
         return [
             str(path) if one is None else one.tables
-            for path, one in self._receipts.items()
+            for path, one in self._about(segment).items()
             if one is None or one.batches.get(segment.name, 0) < count
         ]
+
+    def _about(self, segment: Segment) -> dict[AnyPath, Receipt | None]:
+        return {
+            path: one
+            for path, one in self._receipts.items()
+            if one is None or one.concerns(segment)
+        }
 
 
 def _listed(folder: AnyPath) -> list[AnyPath]:
@@ -99,8 +137,9 @@ def _read(path: AnyPath) -> Receipt | None:
         return None
 
 
-def _path(folder: AnyPath, tables: str) -> AnyPath:
-    return folder / (sha256(_root(tables).encode()).hexdigest()[:16] + SUFFIX)
+def _path(folder: AnyPath, tables: str, node: str) -> AnyPath:
+    name = f"{node} {_root(tables)}" if node else _root(tables)
+    return folder / (sha256(name.encode()).hexdigest()[:16] + SUFFIX)
 
 
 def _root(tables: str) -> str:

@@ -6,6 +6,7 @@ schema message | batch message … | ff ff ff ff 00 00 00 00
 """
 
 import os
+from functools import lru_cache
 from typing import BinaryIO, Final, NamedTuple
 
 import pyarrow as pa
@@ -63,15 +64,20 @@ def take_head(file: BinaryIO) -> Head:
     raw = file.read(PREFIX_SIZE)
     size = PREFIX_SIZE + (metadata_size(raw) or len(HEAD) - PREFIX_SIZE)
     raw += file.read(size - len(raw))
-    if raw == HEAD:
-        return Head(size)
+    fault, identity = _told(raw)
+    return Head(_likely_size(file) if fault == DAMAGED else size, fault, identity)
+
+
+@lru_cache
+def _told(raw: bytes) -> tuple[str | None, str | None]:
+    """What is wrong with a schema, and the identity in it: all segments of a log have the same."""
     try:
         schema = pa.ipc.read_schema(pa.py_buffer(raw))
     except _FAULTS:
-        return Head(_likely_size(file), DAMAGED)
+        return DAMAGED, None
     if not schema.equals(SCHEMA):
-        return Head(size, "the columns are not those of captured frames")
-    return Head(size, None, take_identity((schema.metadata or {}).get(KEY, b"")))
+        return "the columns are not those of captured frames", None
+    return None, take_identity((schema.metadata or {}).get(KEY, b""))
 
 
 def _likely_size(file: BinaryIO) -> int:

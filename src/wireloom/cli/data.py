@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from wireloom.cli.misuse import MisuseError
-from wireloom.remote import AnyPath, RemotePath, any_path
+from wireloom.remote import SCHEMES, AnyPath, RemotePath, any_path, reason
 
 
 class DataPath(click.ParamType[AnyPath]):
@@ -20,6 +20,9 @@ class DataPath(click.ParamType[AnyPath]):
         """The path; a local one is no file."""
         path = any_path(value)
         if isinstance(path, RemotePath):
+            if not path.is_known:
+                known = ", ".join(f"{scheme}://" for scheme in sorted(SCHEMES))
+                self.fail(f"{path} is of no store that is known: {known}.", param, ctx)
             return path
         folder = click.Path(path_type=Path, file_okay=False)
         return folder.convert(path, param, ctx)
@@ -64,7 +67,7 @@ def there(folder: AnyPath) -> AnyPath:
     try:
         is_there = folder.is_dir()
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{_why(error)}.") from None
+        raise click.ClickException(f"{reason(error)}.") from None
     if not is_there:
         raise MisuseError(
             f"{folder} does not exist. Capture or import frames first, or name another --data."
@@ -73,18 +76,14 @@ def there(folder: AnyPath) -> AnyPath:
 
 
 def on_this_machine(data: AnyPath) -> Path:
-    """`--data` of a command that has to do with a log that is being written.
+    """`--data` of a command that knows no object storage.
 
     Raises:
         MisuseError: If it is on object storage.
     """
     if isinstance(data, RemotePath):
         raise MisuseError(
-            f"{data} is on object storage, and frames are captured on this machine only; "
-            "name a folder with --data."
+            f"{data} is on object storage, and this command needs a folder of this machine; "
+            "name one with --data."
         )
     return data
-
-
-def _why(error: OSError | ValueError) -> str:
-    return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -1,13 +1,14 @@
 """`wireloom generate`: bulk traffic from a seed, and the truth about it."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from wireloom.cli.data import DataPath, on_this_machine
 from wireloom.generate.wish import MIN_FRAMES, Wish
+from wireloom.remote import AnyPath
 from wireloom.wire.visible import visible
 
 
@@ -43,12 +44,12 @@ from wireloom.wire.visible import visible
 )
 @click.option(
     "--data",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("wireloom-data"),
+    type=DataPath(),
+    default="wireloom-data",
     show_default=True,
     help="Where to write; captures must not be there yet.",
 )
-def command(*, data: Path, **wishes: Any) -> None:
+def command(*, data: AnyPath, **wishes: Any) -> None:
     """Write believable traffic of all five protocols, and what became of every message in it.
 
     Captures go to DATA/captures, one log a node. DATA/truth.jsonl has the right fate of each
@@ -59,7 +60,7 @@ def command(*, data: Path, **wishes: Any) -> None:
 
     try:
         with _Bars() as bars:
-            truth = generate(data, Wish(**wishes), progress=bars.show)
+            truth = generate(on_this_machine(data), Wish(**wishes), progress=bars.show)
     except OSError as error:
         raise click.ClickException(f"The corpus cannot be written: {error}.") from None
     counts = truth.counts()

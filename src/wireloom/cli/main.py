@@ -15,6 +15,7 @@ import click
 from wireloom import __version__
 from wireloom.cli.commands import INTERRUPTED, Commands
 from wireloom.cli.groups import GROUPS
+from wireloom.remote import UnreachableError
 from wireloom.wire.visible import visible
 
 DEBUG: Final = "WIRELOOM_DEBUG"
@@ -74,6 +75,8 @@ def main() -> None:
 
 def _sentence(error: Exception) -> str:
     """An unexpected error as one sentence."""
+    if isinstance(error, UnreachableError):
+        return f"Error: {error.strerror}."
     what = visible(f"{type(error).__name__}: {error}")
     if isinstance(error, OSError):
         return f"Error: {what}. {DEBUG}=1 shows where it happened."

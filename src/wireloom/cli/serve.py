@@ -11,7 +11,7 @@ import click
 from wireloom.cli.misuse import MisuseError
 from wireloom.live.endpoints import all_endpoints
 from wireloom.live.journal import Style, configure
-from wireloom.live.process import prepare
+from wireloom.live.process import leave, prepare
 
 LISTEN: Final = {
     (*place.keys, "listen"): endpoint.title
@@ -92,11 +92,14 @@ def command(
     try:
         loaded = load(config, os.environ, _by_key(options))
         prepare()
-        uvloop.run(Node(loaded).run(lambda lines: _tell(lines, ready_file)))
+        node = Node(loaded)
+        uvloop.run(node.run(lambda lines: _tell(lines, ready_file)))
     except ConfigError as error:
         raise MisuseError(str(error)) from None
     except NodeError as error:
         raise click.ClickException(str(error)) from None
+    if node.is_shipping:
+        leave()
 
 
 def _by_key(options: dict[str, str | bool | None]) -> dict[tuple[str, ...], object]:

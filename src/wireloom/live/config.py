@@ -21,6 +21,7 @@ from wireloom.live.endpoints import all_endpoints
 from wireloom.live.errors import ConfigError
 from wireloom.live.plausible import explained, limit_objection, objection
 from wireloom.live.sections import Address, Section, take_address
+from wireloom.remote import RemotePath, any_path
 from wireloom.wire.visible import visible
 
 PREFIX: Final = "WIRELOOM_"
@@ -56,6 +57,10 @@ class NodeSection(Section, frozen=True):
 
     capture_tokens: bool = False
     """Whether they are captured with the tokens in them that let clients in."""
+
+    ship: str = ""
+    """Where its sealed captures are sent: a folder, or a URL like `s3://bucket/captures`; empty:
+    nowhere."""
 
     metrics: str = "127.0.0.1:9464"
     """Where `/metrics` and `/healthz` are served; empty: nowhere."""
@@ -240,6 +245,7 @@ def _check(config: Config, endpoints: Sequence[AnyEndpoint]) -> None:
     for endpoint in endpoints:
         _check_endpoint_numbers(endpoint, config.of(endpoint))
     capture_bounds(config.node)
+    _check_places(config.node)
     for endpoint in endpoints:
         for place in endpoint.places(config.of(endpoint)):
             _check_place(place, endpoint.name, is_open=config.node.insecure_listen)
@@ -249,6 +255,22 @@ def _check(config: Config, endpoints: Sequence[AnyEndpoint]) -> None:
             f"node.metrics = {config.node.metrics} can be reached by others, and everyone may "
             "read it; listen on 127.0.0.1, or set insecure_listen"
         )
+
+
+def _check_places(node: NodeSection) -> None:
+    if isinstance(any_path(node.data), RemotePath):
+        raise ConfigError(
+            f"node.data = {node.data} is on object storage, and frames are captured on this "
+            "machine only; name a folder, and set ship to send what is sealed"
+        )
+    target = any_path(node.ship)
+    if isinstance(target, RemotePath) and not target.is_known:
+        raise ConfigError(
+            f"node.ship = {node.ship} is no place; write it like s3://bucket/captures"
+        )
+    own = Path(node.data) / "captures"
+    if node.ship and isinstance(target, Path) and target.resolve() == own.resolve():
+        raise ConfigError(f"node.ship = {node.ship} is where the captures lie already")
 
 
 def _check_endpoint_numbers(endpoint: AnyEndpoint, section: EndpointSection) -> None:

@@ -231,6 +231,10 @@ DEPTHS: Final = {
     "capture_full": "1 while frames are passed over: the captures have their quota.",
     "capture_passed_over": "Frames that were not captured because the quota was full.",
     "capture_bytes": "Captures of this node that are on disk.",
+    "ship_waiting": "Sealed segments that have not arrived where they are shipped to.",
+    "ship_failing": "1 while segments are not shipped.",
+    "ship_failures": "How often shipping failed since the start.",
+    "ship_sent": "Segments that were shipped since the start.",
     "overloaded": "1 while the node does not read.",
     "tasks": "Tasks of the event loop: a few, and one for each page that is asked for.",
 }

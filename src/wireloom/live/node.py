@@ -12,6 +12,7 @@ from pathlib import Path
 
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from wireloom.capture.receipts import keep_receipt
 from wireloom.capture.retention import Keeper
 from wireloom.capture.writer import CaptureWriter
 from wireloom.live import journal
@@ -28,9 +29,11 @@ from wireloom.live.links.sections import Link
 from wireloom.live.listening import bound, shown
 from wireloom.live.metrics import Meters, NodeMetrics
 from wireloom.live.process import sockets
+from wireloom.live.shipping import Shipper
 from wireloom.live.status import Page, StatusServer
 from wireloom.live.store import RecordStore, StoreError
 from wireloom.live.tap import Tap
+from wireloom.remote import any_path, reason
 from wireloom.wire.ids import Ids
 from wireloom.wire.session import Session
 from wireloom.wire.visible import visible
@@ -52,11 +55,17 @@ class Node:
         self._drivers: dict[str, Driver] = {}
         self._links: list[Link] = []
         self._status: StatusServer | None = None
+        self._shipper: Shipper | None = None
         self._failure: NodeError | None = None
         self._is_stopping = False
         self._overloads: set[str] = set()
         self._room = Room(sockets())
         self._backlogs = Backlogs()
+
+    @property
+    def is_shipping(self) -> bool:
+        """Whether segments are still under way, after `run` has ended."""
+        return self._shipper is not None and self._shipper.is_at_work
 
     async def run(self, ready: Callable[[Sequence[str]], None]) -> None:
         """Serves until a signal ends it.
@@ -76,11 +85,13 @@ class Node:
             self._store = self._opened_store(data, stack)
             self._tap = self._opened_tap(data)
             try:
+                self._start_shipping()
                 ready(await self._start())
                 await self._serve()
             finally:
                 self._stop_listening()
                 self._close_tap()
+                self._close_shipper()
         if self._failure is not None:
             raise self._failure
 
@@ -105,6 +116,7 @@ class Node:
         folder = data / "captures"
         try:
             writer = CaptureWriter(folder, node.name)
+            self._shipper = self._made_shipper(folder, writer.identity)
         except (OSError, ValueError) as error:
             raise NodeError(f"frames cannot be captured: {error}") from None
         return Tap(
@@ -114,6 +126,20 @@ class Node:
             tokens=node.capture_tokens,
             keeper=Keeper(folder, node.name, capture_bounds(node)),
         )
+
+    def _made_shipper(self, folder: Path, identity: str) -> Shipper | None:
+        name, ship = self._config.node.name, self._config.node.ship
+        target = any_path(ship)
+        keep_receipt(folder, str(target) if ship else "", node=name)
+        return Shipper(folder, name, identity, target) if ship else None
+
+    def _start_shipping(self) -> None:
+        if self._shipper is not None:
+            self._shipper.start()
+
+    def _close_shipper(self) -> None:
+        if self._shipper is not None:
+            self._shipper.close(self._config.node.stop_seconds)
 
     def _close_tap(self) -> None:
         if self._tap is not None:
@@ -199,10 +225,13 @@ class Node:
             why = self._tap.failure.strerror if self._tap.failure else ""
             said = visible(f"frames cannot be captured: {why}")
             return Page(HTTPStatus.SERVICE_UNAVAILABLE, f"{said}\n".encode())
+        lacks = []
         if self._tap is not None and self._tap.excess is not None:
-            said = visible(f"ok, but frames are not captured: {self._tap.excess.strerror}")
-            return Page(HTTPStatus.OK, f"{said}\n".encode())
-        return Page(HTTPStatus.OK, b"ok\n")
+            lacks.append(f"ok, but frames are not captured: {self._tap.excess.strerror}")
+        if self._shipper is not None and self._shipper.failure is not None:
+            lacks.append(f"ok, but segments are not shipped: {reason(self._shipper.failure)}")
+        said = "\n".join(map(visible, lacks or ["ok"]))
+        return Page(HTTPStatus.OK, f"{said}\n".encode())
 
     def _gauges(self) -> dict[str, Callable[[], float]]:
         gauges: dict[str, Callable[[], float]] = {
@@ -218,6 +247,12 @@ class Node:
             gauges["capture_full"] = lambda: tap.excess is not None
             gauges["capture_passed_over"] = lambda: tap.passed_over
             gauges["capture_bytes"] = lambda: tap.kept_bytes
+        shipper = self._shipper
+        if shipper is not None:
+            gauges["ship_waiting"] = lambda: shipper.waiting
+            gauges["ship_failing"] = lambda: shipper.failure is not None
+            gauges["ship_failures"] = lambda: shipper.failures
+            gauges["ship_sent"] = lambda: shipper.shipped
         return gauges
 
     def _catch_signals(self) -> None:

@@ -35,6 +35,7 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from wireloom.capture.claims import clashes
 from wireloom.capture.reader import NO_BATCH, Damage, known_sums, read_segment
 from wireloom.capture.segment import OPEN, SEALED, Segment, segments
 from wireloom.pipeline.decoding import decode_batch, schema
@@ -181,9 +182,16 @@ class WireloomStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def available(folder: AnyPath) -> Offset:
-    """How many batches each segment has now; segments that cannot be opened are left out."""
+    """How many batches each segment has now.
+
+    Left out are segments that cannot be opened, and those of another log under a node's name.
+    """
+    found = list(segments(folder))
+    strange = {clash.segment for clash in clashes(folder, found)}
     return {
-        segment.name: len(known_sums(segment)) for segment in segments(folder) if _opens(segment)
+        segment.name: len(known_sums(segment))
+        for segment in found
+        if segment not in strange and _opens(segment)
     }
 
 
@@ -207,6 +215,7 @@ def passed_over(folder: AnyPath, taken: Offset) -> list[SkippedFile]:
         for name in sorted(path.name for path in folder.iterdir())
         if name.endswith((SEALED, OPEN)) and name not in names
     ]
+    found += [SkippedFile(one.segment.path.name, one.detail) for one in clashes(folder, known)]
     for segment in known:
         count, before = len(known_sums(segment)), taken.get(segment.name, 0)
         if count < before:
