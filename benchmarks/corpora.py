@@ -18,7 +18,7 @@ from wireloom.capture.writer import CaptureWriter
 from wireloom.generate.corpus import generate
 from wireloom.generate.wish import Wish
 from wireloom.pipeline.run import run
-from wireloom.pipeline.spark import session
+from wireloom.pipeline.spark import Started, session
 from wireloom.pipeline.store import TableStore
 from wireloom.wire.outcome import Direction, Outcome
 
@@ -48,7 +48,7 @@ def tables(frames: int = FRAMES) -> Path:
         unfinished = data / "tables.unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         spark = session()
-        run(spark, data / "captures", TableStore(unfinished))
+        run(Started(spark), data / "captures", TableStore(unfinished))
         spark.stop()
         unfinished.rename(data / "tables")
     return data

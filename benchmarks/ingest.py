@@ -26,11 +26,11 @@ from pyspark.sql import SparkSession
 from corpora import DAMAGED, DATA, FRAMES, mesh_captures, mixed
 from timing import Figure, take_turn, take_turns
 from wireloom.pipeline import frame_tables
-from wireloom.pipeline.source import available
-from wireloom.pipeline.spark import session
+from wireloom.pipeline.source import available, runs, share
+from wireloom.pipeline.spark import Started, session
 from wireloom.pipeline.stages.ingest import ingest
 from wireloom.pipeline.store import TableStore
-from wireloom.pipeline.storing import StoringSource
+from wireloom.pipeline.storing import Storing, stored_here
 
 ROUNDS: Final = 3
 DAMAGED_FRAMES: Final = FRAMES // 5
@@ -53,8 +53,7 @@ class Bench:
     def ingest(self, captures: Path) -> TableStore:
         """From segments to committed tables."""
         store = TableStore(self._folder / uuid4().hex)
-        query = ingest(self._spark, captures, store, on_batch=lambda _: None)
-        query.await_end()
+        ingest(Started(self._spark), captures, store, on_batch=lambda _: None)
         return store
 
     def copy(self, store: TableStore) -> None:
@@ -132,15 +131,14 @@ class Worker:
     """
 
     def __init__(self, captures: Path, tables: Path) -> None:
-        options = {"path": captures, "tables": tables, "maxRows": FRAMES, "partitions": SHARES}
-        source = StoringSource({key: str(value) for key, value in options.items()})
+        names = tuple(table.name for table in frame_tables.ingested())
+        shares = share(runs(captures, {}, available(captures)), SHARES)
         self._tables = tables
-        self._stream = source.streamReader(source.schema())
-        self._shares = self._stream.partitions({}, available(captures))
+        self._wanted = Storing(str(tables), names, 0, shares)
 
     def store(self, number: int) -> None:
         """Decodes a share and writes its files."""
-        list(self._stream.read(self._shares[number]))
+        stored_here(self._wanted._replace(shares=[self._wanted.shares[number]]))
 
     def clear(self) -> None:
         """Removes all files."""

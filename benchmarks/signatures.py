@@ -27,7 +27,7 @@ import mesh
 from corpora import DATA, FRAMES, mesh_captures, mesh_frames
 from timing import Figure, take_turns
 from wireloom.pipeline import frame_tables
-from wireloom.pipeline.spark import CORES, session
+from wireloom.pipeline.spark import CORES, Started, session
 from wireloom.pipeline.stages.ingest import ingest
 from wireloom.pipeline.stages.refine import KEYS, VERDICTS, refine
 from wireloom.pipeline.store import TableStore
@@ -96,18 +96,18 @@ class Stage:
         self._folder = folder
         self._store = TableStore(folder)
         print(f"  ingesting {captures.parent.name}", flush=True)
-        ingest(spark, captures, self._store, on_batch=lambda _: None).await_end()
+        ingest(Started(spark), captures, self._store, on_batch=lambda _: None)
 
     def refine(self) -> None:
         """Each distinct frame once, from stored frames to committed verdicts."""
-        refine(self._spark, self._store)
+        refine(Started(self._spark), self._store)
 
     def verify_everything(self) -> None:
         """Every sighting, from stored frames to verdicts in Parquet files."""
         known = {node_id(key.public).hex(): key.public for key in mesh.node_keys()}
         rows = self._store.read(self._spark, frame_tables.frames())
         rows = rows.selectExpr("protocol", "content", "source as signer", "raw").select(*WANTED)
-        judged = rows.mapInArrow(judge_batches(known), VERDICTS.schema)
+        judged = rows.mapInArrow(judge_batches(known, 0), VERDICTS.schema)
         judged.write.parquet(str(self._folder / "everything"))
 
     def forget(self) -> None:

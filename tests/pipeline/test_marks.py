@@ -75,6 +75,18 @@ def test_memory_is_bounded(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> N
     assert folder.opened == ["a", "b", "b"]
 
 
+def test_values_within_structs_are_found(folder: Folder) -> None:
+    rows = pa.table(
+        {"hub": [{"about": {"id": "7"}}, {"about": None}, None, {"about": {"id": "8"}}]}
+    )
+    pq.write_table(rows, folder.path / "n", row_group_size=2)
+    known = Marks()
+    for value, groups in (("7", {"n": [0]}), ("8", {"n": [1]}), ("9", {})):
+        found = known.holding("t", ["hub.about.id"], pa.array([value]), ["n"], folder.open)
+        assert found == groups
+    assert folder.opened == ["n"]
+
+
 @given(st.lists(st.text(max_size=3)), st.lists(st.text(max_size=3), max_size=4))
 def test_nothing_is_missed(
     tmp_path_factory: pytest.TempPathFactory, ids: list[str | None], wanted: list[str]

@@ -129,6 +129,15 @@ def test_shares_are_even_and_lose_nothing(folder: Path, monkeypatch: pytest.Monk
     assert sum(rows) == 12
 
 
+def test_a_run_says_what_it_has(folder: Path) -> None:
+    batches = runs(folder, {A: 1}, available(folder))
+    assert [(one.segment.name, one.first, one.last, one.rows) for one in batches] == [
+        (A, 1, 2, 4),
+        (B, 0, 1, 5),
+    ]
+    assert runs(folder, available(folder), available(folder)) == []
+
+
 def test_batches_that_follow_each_other_are_read_as_one_run(folder: Path) -> None:
     batches = runs(folder, {}, available(folder))
     (whole,) = share(batches, 1)
