@@ -2,10 +2,10 @@
 
 A process with the real capture writer adds 1,000 frames a second of generated traffic of all
 protocols. A real `wireloom pipeline watch` runs beside it. Every second the tables' logs are asked
-how far each table is: its age is the time since the first slice came to `frames` that the table does
-not have yet. The first two minutes do not count: Spark starts and compiles then. Beside the ages
-stand the watch's memory, and the files and log entries of all tables, at the end and after a third
-of the time: what grows with the time shows there.
+how far each table is: its age is the time since the first slice came to `frames` that the table
+does not have yet. The first two minutes do not count: Spark starts and compiles then. Beside the
+ages stand the watch's memory, and the files and log entries of all tables, at the end and after a
+third of the time: what grows with the time shows there.
 
 `BENCH_WATCH_SECONDS` is for how long it is measured after the warm-up.
 """

@@ -1,6 +1,5 @@
 """What a command costs: a process and all that it starts."""
 
-import os
 import resource
 import subprocess
 from collections.abc import Sequence
@@ -65,8 +64,8 @@ def resident(pid: int) -> float:
 def _tree(pid: int) -> list[int]:
     found = [pid]
     try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            children = Path(f"/proc/{pid}/task/{task}/children").read_text().split()
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            children = (task / "children").read_text().split()
             found += [one for child in children for one in _tree(int(child))]
     except OSError:
         pass  # it has ended
@@ -74,7 +73,7 @@ def _tree(pid: int) -> list[int]:
 
 
 def _share(pid: int) -> int:
-    """kB."""
+    """In kB."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:

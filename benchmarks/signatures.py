@@ -27,9 +27,10 @@ import mesh
 from corpora import DATA, FRAMES, mesh_captures, mesh_frames
 from timing import Figure, take_turns
 from wireloom.pipeline import frame_tables
+from wireloom.pipeline.judged_tables import KEYS, VERDICTS
 from wireloom.pipeline.spark import CORES, Started, session
 from wireloom.pipeline.stages.ingest import ingest
-from wireloom.pipeline.stages.refine import KEYS, VERDICTS, refine
+from wireloom.pipeline.stages.refine import refine
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.verdicts import WANTED, judge_batches
 from wireloom.protocols.myriadmesh.header import read_header

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from support.clusters import ENVIRONMENT, Cluster, command
 from support.corpus import cut_at, fates, same_tables, truth
 from wireloom.pipeline.run import run
+from wireloom.pipeline.spark import Started
 from wireloom.pipeline.store import TableStore
 
 pytestmark = pytest.mark.spark
@@ -49,7 +50,7 @@ def test_a_cluster_makes_the_tables_of_one_machine_also_if_a_worker_is_killed(
         complete.fill()
         ran(*arguments)
     assert fates(data / "tables") == truth(corpus)
-    run(spark, data / "captures", TableStore(tmp_path / "local"))
+    run(Started(spark), data / "captures", TableStore(tmp_path / "local"))
     same_tables(data / "tables", tmp_path / "local")
     reports = [
         ran("report", "--json", "--tables", str(root))

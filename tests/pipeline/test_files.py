@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 from wireloom.pipeline.files import BOUNDED, ParquetFiles
 
@@ -44,25 +45,19 @@ def test_the_files_of_a_folder_are_listed_relative_to_the_table(tmp_path: Path) 
     write(files, "numbers", "x/b.parquet")
     write(files, "numbers", "x/a.parquet")
     assert files.paths("numbers", "x") == ["x/a.parquet", "x/b.parquet"]
-    assert files.folders("numbers") == ["x"]
 
 
-def test_a_folder_is_complete_when_spark_says_so(tmp_path: Path) -> None:
-    files = ParquetFiles(tmp_path)
-    files.make("stage")
-    assert not files.complete("stage")
-    (tmp_path / "stage" / "_SUCCESS").touch()
-    assert files.complete("stage")
-
-
-def test_a_folder_is_moved_to_a_table_and_removed(tmp_path: Path) -> None:
-    files = ParquetFiles(tmp_path)
-    write(files, "stage", "a.parquet")
-    files.move("stage", "numbers", "new")
-    assert files.paths("numbers", "new") == ["new/a.parquet"]
-    assert files.paths("stage", "") == []
-    files.remove("stage")
-    assert not (tmp_path / "stage").exists()
+@pytest.mark.parametrize("is_remote", [False, True])
+def test_a_note_is_written_whole_read_listed_and_removed(tmp_path: Path, is_remote: bool) -> None:
+    files = ParquetFiles(f"file://{tmp_path}" if is_remote else tmp_path)
+    assert files.read_note("_stage/a.json") is None
+    assert files.names("_stage") == []
+    files.write_note("_stage/a.json", b"[1]")
+    files.write_note("_stage/a.json", b"[2]")
+    assert files.read_note("_stage/a.json") == b"[2]"
+    assert files.names("_stage") == ["a.json"]
+    files.remove("_stage/a.json")
+    assert files.names("_stage") == []
 
 
 def test_the_root_has_a_name_for_each_engine(tmp_path: Path) -> None:

@@ -7,15 +7,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from wireloom.pipeline import frame_tables
+from wireloom.pipeline.judged_tables import KEYS, VERDICTS
 from wireloom.pipeline.judging import Assignment, judged_by_workers
-from wireloom.pipeline.stages.refine import (
-    KEYS,
-    VERDICTS,
-    Key,
-    Owner,
-    announced,
-    verdicts,
-)
+from wireloom.pipeline.stages.refine import Key, Owner, announced, verdicts
 from wireloom.pipeline.store import TableStore
 
 NOBODY = pa.array([], pa.string())

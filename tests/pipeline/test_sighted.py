@@ -9,9 +9,10 @@ from pyspark.sql import SparkSession
 
 from wireloom.pipeline import frame_tables, sighted
 from wireloom.pipeline.derived import DERIVED, Derived
+from wireloom.pipeline.judged_tables import VERDICTS
 from wireloom.pipeline.scopes import By, Scope
 from wireloom.pipeline.sighted import Sighted, of_frames, of_types
-from wireloom.pipeline.stages import inputs, refine
+from wireloom.pipeline.stages import inputs
 from wireloom.pipeline.store import TableStore
 
 MANY = 1_000_000
@@ -139,7 +140,7 @@ def test_refused_frames_are_found(spark: SparkSession, store: TableStore) -> Non
 def test_what_is_judged_is_looked_up_by_protocol_and_content() -> None:
     assert of_frames(["node", "type"]) == ["node", "type"]
     assert of_frames(["auth", "content"]) == ["content", "protocol"]
-    assert refine.VERDICTS.key == ("protocol", "content")
+    assert VERDICTS.key == ("protocol", "content")
 
 
 def test_rows_are_chosen_by_protocol_and_types() -> None:

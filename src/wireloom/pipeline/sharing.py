@@ -101,7 +101,7 @@ def check_cluster(spark: Spark, store: TableStore, captures: AnyPath | None = No
         return
     places = [Place("tables", Root(store.root), is_written=True)]
     if captures is not None:
-        places.insert(0, Place("captures", Root(captures), is_written=False))
+        places.insert(0, Place("captures", Root(str(captures)), is_written=False))
     check_shared(spark.session(), places)
 
 

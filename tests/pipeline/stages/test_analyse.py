@@ -10,11 +10,11 @@ from support.corpus import rows
 from wireloom.lake import Lake
 from wireloom.pipeline import frame_tables
 from wireloom.pipeline.derived import DERIVED
+from wireloom.pipeline.judged_tables import KEYS, VERDICTS
 from wireloom.pipeline.spark import Started
 from wireloom.pipeline.stages import analyse as analysing
 from wireloom.pipeline.stages.analyse import analyse, stalest
 from wireloom.pipeline.stages.inputs import APP
-from wireloom.pipeline.stages.refine import KEYS, VERDICTS
 from wireloom.pipeline.store import TableStore
 
 SOME = [one for one in DERIVED if one.table.name in ("nodes", "fates", "traffic", "hub_topics")]

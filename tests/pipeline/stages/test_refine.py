@@ -11,10 +11,11 @@ from wireloom.capture.frame import CapturedFrame
 from wireloom.capture.writer import CaptureWriter
 from wireloom.lake import Lake
 from wireloom.pipeline import frame_tables
+from wireloom.pipeline.judged_tables import KEYS, REJUDGED, VERDICTS
 from wireloom.pipeline.spark import Started
 from wireloom.pipeline.stages import refine as refining
 from wireloom.pipeline.stages.ingest import ingest
-from wireloom.pipeline.stages.refine import APP, KEYS, REJUDGED, VERDICTS, refine
+from wireloom.pipeline.stages.refine import APP, refine
 from wireloom.pipeline.store import TableStore
 from wireloom.protocols.myriadmesh.integrity import node_id
 from wireloom.protocols.myriadmesh.messages import Discovery
