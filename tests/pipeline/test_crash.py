@@ -17,8 +17,8 @@ from wireloom.pipeline.spark import Started
 from wireloom.pipeline.store import TableStore
 
 KILLS = int(os.environ.get("TEST_KILLS", "4"))
-MOMENTS = ((3, 6), (3, 6), (5, 9), (8, 20))
-"""Seconds after the start of a run: most of them while frames come in, some near the end."""
+MOMENTS = ((0.8, 1.5), (1.2, 2.5), (2, 4), (4, 9))
+"""Seconds after the start of a run: while frames are stored and judged, and while tables are."""
 
 COMMAND = [sys.executable, "-c", "from wireloom.cli.main import main; main()", "pipeline", "run"]
 
@@ -41,8 +41,9 @@ def test_killed_runs_leave_the_tables_of_an_undisturbed_one(
             start_new_session=True,
         )
         time.sleep(random.uniform(*random.choice(MOMENTS)))
-        killed += process.poll() is None
-        os.killpg(process.pid, signal.SIGKILL)
+        if process.poll() is None:
+            killed += 1
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     run(Started(spark), captures, TableStore(tmp_path / "tables"))
     run(Started(spark), captures, TableStore(tmp_path / "undisturbed"))
