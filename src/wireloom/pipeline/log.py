@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from threading import local
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +18,9 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from wireloom.pipeline.files import BOUNDED, ParquetFiles
 from wireloom.pipeline.tables import Table
+
+LOG_RETENTION: Final = "interval 1 days"
+"""How long commits stay in the log after a checkpoint: a watch commits to each table all the time."""
 
 
 class File(NamedTuple):
@@ -161,9 +164,10 @@ class DeltaLog:
 
 
 def _configuration(table: Table) -> dict[str, str]:
-    """Which columns have bounds in the log, also where another program puts files together."""
+    """How long the log goes back, and which columns have bounds in it whoever writes files."""
     bounded = [column.name for column in table.columns if column.name in BOUNDED]
-    return {"delta.dataSkippingStatsColumns": ",".join(bounded)} if bounded else {}
+    kept = {"delta.logRetentionDuration": LOG_RETENTION}
+    return {**kept, "delta.dataSkippingStatsColumns": ",".join(bounded)} if bounded else kept
 
 
 def _listed(opened: DeltaTable) -> list[File]:

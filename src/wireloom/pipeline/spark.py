@@ -67,12 +67,17 @@ class Style(Enum):
     LIGHT = "light"
     """Few rows: what counts is how soon it is there."""
 
+    STEADY = "steady"
+    """Few rows, again and again for days: what counts is how little it takes."""
+
     FULL = "full"
+    """Many rows."""
 
 
-_MEMORY: Final = {Style.LIGHT: "640m", Style.FULL: "4g"}
+_MEMORY: Final = {Style.LIGHT: "640m", Style.STEADY: "2g", Style.FULL: "4g"}
 _OPTIONS: Final = {
     Style.LIGHT: "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m",
+    Style.STEADY: "-XX:ReservedCodeCacheSize=320m",
     Style.FULL: "-XX:ReservedCodeCacheSize=320m",
 }
 

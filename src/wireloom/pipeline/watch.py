@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 from typing import Final
 
+from wireloom.pipeline.catalogue import all_tables
 from wireloom.pipeline.derived import DERIVED, Derived
 from wireloom.pipeline.progress import SILENT, Progress
 from wireloom.pipeline.scopes import By
@@ -18,7 +19,7 @@ from wireloom.pipeline.spark import Spark, Style
 from wireloom.pipeline.stages.analyse import analyse, stalest
 from wireloom.pipeline.stages.ingest import Ingestion
 from wireloom.pipeline.stages.refine import refine
-from wireloom.pipeline.stages.tidy import tidy
+from wireloom.pipeline.stages.tidy import Sweeper, tidy
 from wireloom.pipeline.store import TableStore
 from wireloom.remote import AnyPath
 
@@ -41,7 +42,7 @@ def watch(
     stopped: Callable[[], bool],
 ) -> None:
     """Keeps the tables up to date until `stopped` returns true."""
-    spark.begin(Style.FULL)
+    spark.begin(Style.STEADY)
     check_cluster(spark, store, captures)
     Watch(spark, captures, store, progress).run(stopped)
 
@@ -63,6 +64,7 @@ class Watch:
         self._store = store
         self._progress = progress
         self._ingestion = Ingestion(spark, captures, store, on_batch=progress.batch)
+        self._sweeper = Sweeper(store)
         self._ended = Event()
 
     def run(self, stopped: Callable[[], bool]) -> None:
@@ -94,6 +96,7 @@ class Watch:
 
     def _turn(self) -> float:
         tidy(self._store)
+        self._sweeper.sweep(table.name for table in all_tables())
         table = stalest(self._store, WHOLE)
         if table is not None:
             self._analyse([table])

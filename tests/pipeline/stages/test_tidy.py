@@ -2,17 +2,19 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from support.letters import send
+from support.numbers import TABLE
 from wireloom.capture.writer import CaptureWriter
 from wireloom.lake import Lake
 from wireloom.pipeline import frame_tables
 from wireloom.pipeline.spark import Started
 from wireloom.pipeline.stages import tidy as tidying
 from wireloom.pipeline.stages.ingest import ingest
-from wireloom.pipeline.stages.tidy import tidy
+from wireloom.pipeline.stages.tidy import Sweeper, tidy
 from wireloom.pipeline.store import TableStore
 
 
@@ -39,3 +41,28 @@ def test_many_files_are_put_together(
 
 def test_no_tables_need_no_tidying(tmp_path: Path) -> None:
     tidy(TableStore(tmp_path / "tables"))
+
+
+def test_files_that_were_replaced_are_deleted_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tidying, "KEPT_HOURS", 0)
+    store = TableStore(tmp_path)
+    for version, word in enumerate(("one", "two")):
+        store.put(TABLE, pa.table({"n": [1], "word": [word]}), app="app", version=version)
+    now = [0.0]
+    sweeper = Sweeper(store, lambda: now[0])
+    sweeper.sweep([TABLE.name, "nowhere"])
+    assert len(list((tmp_path / TABLE.name).glob("*.parquet"))) == 2, "it is not time"
+    now[0] = tidying.SWEEP_SECONDS
+    sweeper.sweep([TABLE.name, "nowhere"])
+    (left,) = (tmp_path / TABLE.name).glob("*.parquet")
+    assert left.name == store.log.files(TABLE.name)[0].path
+
+
+def test_a_log_goes_back_a_day(tmp_path: Path) -> None:
+    store = TableStore(tmp_path)
+    store.put(TABLE, pa.table({"n": [1], "word": ["one"]}), app="app", version=0)
+    opened = store.log.open(TABLE.name)
+    assert opened is not None
+    assert opened.metadata().configuration["delta.logRetentionDuration"] == "interval 1 days"
