@@ -17,10 +17,25 @@ from wireloom.pipeline.spark import Started
 from wireloom.pipeline.store import TableStore
 
 KILLS = int(os.environ.get("TEST_KILLS", "4"))
-MOMENTS = ((0.8, 1.5), (1.2, 2.5), (2, 4), (4, 9))
-"""Seconds after the start of a run: while frames are stored and judged, and while tables are."""
+MOMENTS = (1, 2, 2, 3, 4, 5, 9, 20)
+"""Commits after which a run is killed: most of them while frames come in, some near the end."""
 
 COMMAND = [sys.executable, "-c", "from wireloom.cli.main import main; main()", "pipeline", "run"]
+
+
+def commits(tables: Path) -> int:
+    """How many there are, of all tables."""
+    return len(list(tables.glob("*/_delta_log/*.json")))
+
+
+def kill_after(process: subprocess.Popen[bytes], count: int, tables: Path) -> bool:
+    """Kills a run and its Spark when there are so many commits; false if it ended before."""
+    while process.poll() is None:
+        if commits(tables) >= count:
+            os.killpg(process.pid, signal.SIGKILL)
+            return process.wait() == -signal.SIGKILL
+        time.sleep(0.005)
+    return False
 
 
 def test_killed_runs_leave_the_tables_of_an_undisturbed_one(
@@ -30,6 +45,7 @@ def test_killed_runs_leave_the_tables_of_an_undisturbed_one(
     captures = tmp_path / "captures"
     captures.mkdir()
     random = Random(11)
+    tables = tmp_path / "tables"
     killed = 0
     for part in cut(corpus / "captures", tmp_path / "parts", KILLS):
         for path in part:
@@ -40,13 +56,9 @@ def test_killed_runs_leave_the_tables_of_an_undisturbed_one(
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        time.sleep(random.uniform(*random.choice(MOMENTS)))
-        if process.poll() is None:
-            killed += 1
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    run(Started(spark), captures, TableStore(tmp_path / "tables"))
+        killed += kill_after(process, commits(tables) + random.choice(MOMENTS), tables)
+    run(Started(spark), captures, TableStore(tables))
     run(Started(spark), captures, TableStore(tmp_path / "undisturbed"))
     assert killed > 0
-    assert fates(tmp_path / "tables") == truth(corpus)
-    same_tables(tmp_path / "tables", tmp_path / "undisturbed")
+    assert fates(tables) == truth(corpus)
+    same_tables(tables, tmp_path / "undisturbed")

@@ -8,15 +8,29 @@ import pytest
 from pyspark.sql import SparkSession
 
 from support.corpus import counts, cut, fates, generated, same_tables, truth
+from support.letters import send
+from wireloom.capture.writer import CaptureWriter
 from wireloom.lake import Lake
 from wireloom.pipeline import frame_tables
+from wireloom.pipeline import run as running
 from wireloom.pipeline.catalogue import all_tables
 from wireloom.pipeline.run import run
-from wireloom.pipeline.spark import Started
+from wireloom.pipeline.spark import Started, Style
 from wireloom.pipeline.stages import analyse as analysing
 from wireloom.pipeline.stages import ingest as ingesting
 from wireloom.pipeline.stages import refine as refining
 from wireloom.pipeline.store import TableStore
+
+
+class Asked(Started):
+    """Remembers which styles of Spark were asked for."""
+
+    def __init__(self, session: SparkSession) -> None:
+        super().__init__(session)
+        self.styles: list[Style] = []
+
+    def begin(self, style: Style) -> None:
+        self.styles.append(style)
 
 
 def test_every_fate_is_the_true_one(corpus: Path, tables: Path) -> None:
@@ -37,8 +51,10 @@ def test_the_books_balance(corpus: Path, tables: Path) -> None:
 def test_a_second_run_changes_nothing(spark: SparkSession, corpus: Path, tables: Path) -> None:
     store = TableStore(tables)
     before = {table.name: store.log.version(table.name) for table in all_tables()}
-    ran = run(Started(spark), corpus / "captures", store)
+    asked = Asked(spark)
+    ran = run(asked, corpus / "captures", store)
     assert (ran.frames, ran.quarantine, ran.tables) == (0, 0, {})
+    assert asked.styles == []
     assert {table.name: store.log.version(table.name) for table in all_tables()} == before
 
 
@@ -51,6 +67,24 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(spark: SparkSession, small: Path) -> Path:
     run(Started(spark), small / "captures", TableStore(small / "tables"))
     return small / "tables"
+
+
+@pytest.mark.parametrize(("light", "style"), [(1, Style.LIGHT), (0, Style.FULL)])
+def test_for_a_few_rows_a_light_session_is_begun_and_for_many_a_full_one(
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    light: int,
+    style: Style,
+) -> None:
+    with CaptureWriter(tmp_path / "captures", "hub-1") as writer:
+        writer.append(send(10))
+    monkeypatch.setattr(running, "LIGHT", light)
+    for stage in ("refine", "analyse"):
+        monkeypatch.setattr(running, stage, lambda *_, **__: None)
+    asked = Asked(spark)
+    run(asked, tmp_path / "captures", TableStore(tmp_path / "tables"))
+    assert asked.styles == [style]
 
 
 def test_ten_slices_in_any_order_give_the_tables_of_one_run(

@@ -129,12 +129,6 @@ def last_slice(store: TableStore) -> int:
     return min(store.log.done(table.name, SLICE) for table in ingested())
 
 
-def next_slice(store: TableStore) -> int:
-    """The next slice, or the one that a crash left in some tables and not in others."""
-    done = [store.log.done(table.name, SLICE) for table in ingested()]
-    return max(done) if min(done) < max(done) else max(done) + 1
-
-
 def rewritten(store: TableStore) -> int:
     """The slice at which rows were last decoded or stored anew; -1 if they never were."""
     return max(store.log.done(table.name, REWRITTEN) for table in ingested())
@@ -287,7 +281,7 @@ def horizon_ms(store: TableStore, *, upto: int) -> int:
     for table in (frames(), quarantine()):
         for file in store.log.files(table.name):
             if file.last <= upto and file.latest is not None:
-                latest = max(latest, int(file.latest.timestamp() * 1000))
+                latest = max(latest, round(file.latest.timestamp() * 1000))
             elif file.first <= upto:
                 ((_, rows),) = store.scan(table, ["captured_at", SLICE], [file])
                 last = pc.max(rows.filter(pc.field(SLICE) <= upto).column("captured_at"))
