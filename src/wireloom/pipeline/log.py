@@ -20,7 +20,7 @@ from wireloom.pipeline.files import BOUNDED, ParquetFiles
 from wireloom.pipeline.tables import Table
 
 LOG_RETENTION: Final = "interval 1 days"
-"""How long commits stay in the log after a checkpoint: a watch commits to each table all the time."""
+"""How long commits stay in the log after a checkpoint: a watch makes many."""
 
 
 class File(NamedTuple):
