@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from wireloom.pipeline import frame_tables
 from wireloom.pipeline.catalogue import all_tables
 from wireloom.pipeline.derived import DERIVED, Derived, Inputs
+from wireloom.pipeline.judged_tables import KEYS
 from wireloom.pipeline.paths import projected
 from wireloom.pipeline.scopes import By
 from wireloom.pipeline.spark import for_few
@@ -65,7 +66,7 @@ def test_every_protocol_has_columns_that_tables_look_at() -> None:
 def test_a_table_comes_after_those_that_it_is_made_of() -> None:
     known = [derived.table for derived in DERIVED]
     for place, derived in enumerate(DERIVED):
-        assert set(derived.scope.made_of) <= set(known[:place])
+        assert set(derived.scope.made_of) <= {KEYS, *known[:place]}
 
 
 def test_every_derived_table_is_in_the_catalogue_once() -> None:
@@ -93,5 +94,5 @@ def test_only_rows_of_messages_wait_and_only_whole_tables_have_a_horizon(derived
         assert set(scope.waits.columns) <= set(derived.table.arrow.names)
     if scope.mentions:
         assert scope.by is By.MESSAGE
-    if scope.protocol is None:
-        assert not scope.types
+    if scope.types:
+        assert scope.by is By.WHOLE

@@ -9,7 +9,7 @@ from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import frame_tables
 from wireloom.pipeline.source import available
 from wireloom.pipeline.store import TableStore
-from wireloom.pipeline.taken import Ledger, Portion
+from wireloom.pipeline.taken import Ledger, OutdatedError, Portion
 
 GOOD = bytes.fromhex("792000")
 ALL = tuple(table.name for table in frame_tables.ingested())
@@ -59,11 +59,11 @@ def test_a_slice_takes_whole_batches_up_to_a_limit(bench: Bench) -> None:
     first = bench.next(7)
     assert (first.place, first.tables, first.rows, first.end) == (0, ALL, 7, {a: 2})
     assert first.is_whole
-    assert first.marks() == {f"taken {a}": 2, frame_tables.SLICE: 0}
+    assert first.marks() == {f"taken {a}": 2, "taken": 0, frame_tables.SLICE: 0}
     bench.commit(first)
     second = bench.next(1)
     assert (second.place, second.rows, second.end) == (1, 5, {a: 2, b: 1})
-    assert second.marks() == {f"taken {b}": 1, frame_tables.SLICE: 1}
+    assert second.marks() == {f"taken {b}": 1, "taken": 1, frame_tables.SLICE: 1}
     bench.commit(second)
     assert bench.ledger().next() is None
     assert bench.ledger().taken() == {a: 2, b: 1}
@@ -102,15 +102,24 @@ def test_a_table_that_lacks_a_slice_gets_it_before_anything_else(bench: Bench) -
 def test_a_table_that_was_deleted_gets_all_in_several_portions(bench: Bench) -> None:
     a = bench.write("a", 2, 3)
     for table in frame_tables.ingested()[:2]:
-        bench.store.log.commit(table, [], {f"taken {a}": 2, frame_tables.SLICE: 1})
+        done = {f"taken {a}": 2, "taken": 1, frame_tables.SLICE: 1}
+        bench.store.log.commit(table, [], done)
     part = bench.next(2)
     assert (part.place, part.tables, part.end, part.is_whole) == (1, ("batched",), {a: 1}, False)
-    assert part.marks() == {f"taken {a}": 1}, "the slice is not complete yet"
+    assert part.marks() == {f"taken {a}": 1, "taken": 1}, "the slice is not complete yet"
     bench.commit(part)
     rest = bench.next(2)
     assert (rest.end, rest.is_whole) == ({a: 2}, True)
     bench.commit(rest)
     assert bench.ledger().next(2) is None
+
+
+def test_tables_that_do_not_say_what_is_stored_are_refused(bench: Bench) -> None:
+    bench.write("a", 2)
+    for table in frame_tables.ingested():
+        bench.store.log.commit(table, [], {"ingest": 0, frame_tables.SLICE: 0})
+    with pytest.raises(OutdatedError, match="made by an earlier version of Wireloom: delete them"):
+        bench.ledger().next()
 
 
 def test_segments_that_were_deleted_are_no_longer_told_of(bench: Bench) -> None:

@@ -67,7 +67,7 @@ def counts(folder: Path) -> dict[str, Any]:
     return found
 
 
-def fates(tables: Path) -> dict[Key, Fate]:
+def fates(tables: Path | str) -> dict[Key, Fate]:
     """What the tables say."""
     rows = Lake(tables).rows("SELECT protocol, message_id, destination, state, reason FROM fates")
     found = {
@@ -87,7 +87,7 @@ def rows(tables: Path, name: str) -> list[str]:
     return sorted(repr(sorted(row.items())) for row in found)
 
 
-def _told(tables: Path, name: str) -> list[str]:
+def _told(tables: Path | str, name: str) -> list[str]:
     """The rows without the slice that brought them, which is how they came, not what they are."""
     found = Lake(tables).rows(f'SELECT * FROM "{name}"')
     return sorted(
@@ -95,7 +95,7 @@ def _told(tables: Path, name: str) -> list[str]:
     )
 
 
-def same_tables(one: Path, other: Path) -> None:
+def same_tables(one: Path, other: Path | str) -> None:
     """Refuses two roots whose tables differ; `runs` tells of the runs themselves."""
     for table in all_tables():
         if table.name != "runs":

@@ -210,7 +210,7 @@ class WatchProgress:
     def __init__(self, shown: ProgressLine) -> None:
         from wireloom.pipeline.progress import Progress
 
-        self.progress = Progress(batch=self._batch, table=self._table)
+        self.progress = Progress(batch=self._batch, table=self._table, trouble=shown.line)
         self._shown = shown
         self._since = monotonic()
         self._frames = 0

@@ -5,9 +5,11 @@ was made already is recognised. A reader sees whole commits only.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from threading import local
+from time import monotonic
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -21,6 +23,10 @@ from wireloom.pipeline.tables import Table
 
 LOG_RETENTION: Final = "interval 1 days"
 """How long commits stay in the log after a checkpoint: a watch makes many."""
+
+
+FRESH_SECONDS: Final = 1.0
+"""How long a table on object storage counts as it was read."""
 
 
 class File(NamedTuple):
@@ -46,6 +52,17 @@ class File(NamedTuple):
     """Its last capture, to the millisecond."""
 
 
+class Opened(NamedTuple):
+    """A table as it was read last."""
+
+    table: DeltaTable
+    at: float
+    """When, in seconds of a clock that only goes forward."""
+
+    commits: int
+    """How many commits this process had made to it."""
+
+
 class DeltaLog:
     """The logs of the tables below one root.
 
@@ -58,17 +75,28 @@ class DeltaLog:
         # Reading a log anew costs more with every commit; reading on in it does not.
         self._opened = local()
         self._listed = local()
+        self._commits: Counter[str] = Counter()
 
     def open(self, name: str) -> DeltaTable | None:
-        """The table as it is now, if it exists."""
-        known: dict[str, DeltaTable] = self._opened.__dict__
-        if name in known:
-            known[name].update_incremental()
-            return known[name]
+        """The table as it is now, if it exists.
+
+        On object storage, where each look costs a request, what another process has committed is
+        seen after `FRESH_SECONDS` at the latest; what this one has is seen at once.
+        """
+        known: dict[str, Opened] = self._opened.__dict__
+        now, commits = monotonic(), self._commits[name]
+        before = known.get(name)
+        if before is not None:
+            is_fresh = self._files.is_remote and now < before.at + FRESH_SECONDS
+            if not is_fresh or before.commits != commits:
+                before.table.update_incremental()
+                known[name] = Opened(before.table, now, commits)
+            return before.table
         try:
-            return known.setdefault(name, self._table(name))
+            known[name] = Opened(self._table(name), now, commits)
         except TableNotFoundError:
             return None
+        return known[name].table
 
     def files(self, name: str) -> list[File]:
         """The files that make up a table now."""
@@ -137,6 +165,7 @@ class DeltaLog:
             Schema.from_arrow(table.arrow),
             commit_properties=CommitProperties(app_transactions=transactions),
         )
+        self._commits[table.name] += 1
         return sum(rows for _, rows in added)
 
     def _uri(self, name: str) -> str:

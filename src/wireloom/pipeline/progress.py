@@ -28,6 +28,9 @@ class Progress(NamedTuple):
     table_started: TableStarted = silent
     """A table is about to be computed."""
 
+    trouble: Callable[[str], None] = silent
+    """Object storage did not answer: why, in a sentence. It is tried again."""
+
     slice: Callable[[int, int], None] = silent
     """A slice is decoded anew: its number, and the number of the last one."""
 

@@ -73,9 +73,9 @@ def run(
         job()
         seconds[stage] = perf_counter() - begin
 
-    check_cluster(spark, store, captures)
     ingestion = Ingestion(spark, captures, store, on_batch=on_batch)
-    _begin(spark, ingestion.waiting(), store)
+    if _begin(spark, ingestion.waiting(), store):
+        check_cluster(spark, store, captures)
     timed("ingest", ingestion.run)
     timed("refine", lambda: refine(spark, store))
     timed(
@@ -92,14 +92,16 @@ def run(
     return result
 
 
-def _begin(spark: Spark, waiting: int, store: TableStore) -> None:
-    """Starts Spark while frames are stored, unless there is nothing to do."""
+def _begin(spark: Spark, waiting: int, store: TableStore) -> bool:
+    """Starts Spark while frames are stored; gives whether there is anything to do."""
     least = min(store.log.computed(one.table, APP) for one in DERIVED)
-    if waiting or least < frame_tables.last_slice(store):
-        touched = waiting + frame_tables.count(store, after=least)
-        every = waiting + frame_tables.count(store, after=-1)
-        is_light = touched <= LIGHT and every <= LIGHT_WHOLE
-        spark.begin(Style.LIGHT if is_light else Style.FULL)
+    if not waiting and least >= frame_tables.last_slice(store):
+        return False
+    touched = waiting + frame_tables.count(store, after=least)
+    every = waiting + frame_tables.count(store, after=-1)
+    is_light = touched <= LIGHT and every <= LIGHT_WHOLE
+    spark.begin(Style.LIGHT if is_light else Style.FULL)
+    return True
 
 
 def reprocess(spark: Spark, store: TableStore, *, progress: Progress = SILENT) -> tuple[int, int]:

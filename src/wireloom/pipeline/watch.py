@@ -7,8 +7,11 @@ turns beside them, the one that is furthest behind first. Files are put together
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from threading import Event
 from typing import Final
+
+from deltalake.exceptions import CommitFailedError, DeltaError
 
 from wireloom.pipeline.catalogue import all_tables
 from wireloom.pipeline.derived import DERIVED, Derived
@@ -22,12 +25,16 @@ from wireloom.pipeline.stages.refine import refine
 from wireloom.pipeline.stages.tidy import Sweeper, tidy
 from wireloom.pipeline.store import TableStore
 from wireloom.remote import AnyPath
+from wireloom.wire.visible import visible
 
 POLL_SECONDS: Final = 0.5
 """How often new frames are looked for: more often would leave less time for the tables."""
 
 IDLE_SECONDS: Final = 0.05
 """How long a thread waits that found nothing to do."""
+
+PATIENCE_SECONDS: Final = 5.0
+"""How long a thread waits that object storage did not answer."""
 
 FOLLOWING: Final = tuple(one for one in DERIVED if one.scope.by is not By.WHOLE)
 WHOLE: Final = tuple(one for one in DERIVED if one.scope.by is By.WHOLE)
@@ -65,6 +72,7 @@ class Watch:
         self._progress = progress
         self._ingestion = Ingestion(spark, captures, store, on_batch=progress.batch)
         self._sweeper = Sweeper(store)
+        self._is_remote = store.files.is_remote or not isinstance(captures, Path)
         self._ended = Event()
 
     def run(self, stopped: Callable[[], bool]) -> None:
@@ -82,8 +90,20 @@ class Watch:
 
     def _repeat(self, turn: Callable[[], float]) -> None:
         """Takes one turn after the other; each says how long to wait for the next."""
-        while not self._ended.wait(turn()):
+        while not self._ended.wait(self._patient(turn)):
             pass
+
+    def _patient(self, turn: Callable[[], float]) -> float:
+        """Takes a turn; one that a store on the network fails is taken again after a while."""
+        try:
+            return turn()
+        except CommitFailedError:
+            raise
+        except (OSError, DeltaError) as error:
+            if not self._is_remote:
+                raise
+            self._progress.trouble(f"{visible(str(error))}; trying again")
+            return PATIENCE_SECONDS
 
     def _take(self) -> float:
         self._ingestion.run()
