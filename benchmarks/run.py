@@ -27,6 +27,8 @@ QUESTIONS = (
     "signatures",
     "questions",
     "latency",
+    "whole_runs",
+    "freshness",
     "live_fan_out",
     "live_send",
     "live_limits",

@@ -4,7 +4,7 @@ A protocol declares `RULES`: which of its messages are accountable, what proves 
 frames tell about the nodes. Conditions and values are SQL over the columns of `frames`, with
 `auth`, and with `identities` and `serves` of the node that captured the frame. `claims` and
 `accountable` build their queries from these rows, docs/pipeline.md its tables, and the columns
-that following reads are those that the rows name.
+that `fates` looks at are those that the rows name.
 """
 
 from collections.abc import Iterator, Mapping
