@@ -1,4 +1,4 @@
-"""Columns within columns: `dtn.payload.path` is a field of a struct in a struct."""
+"""Columns within columns: `name.payload.path` is a field of a struct in a struct."""
 
 from collections.abc import Sequence
 
