@@ -4,7 +4,7 @@ A repeated write is recognised by its application transaction and skipped, so a 
 changes nothing. Files of a commit that never happened are left for `vacuum`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -125,10 +125,7 @@ class TableStore:
         also: Mapping[str, int] | None = None,
     ) -> int:
         """Makes `rows` all there is, in one transaction, with the same guard."""
-        if self.log.computed(table, app) >= version:
-            return 0
-        done = {app: version, **(also or {})}
-        return self.log.commit(table, self._write(table, rows), done, mode="overwrite")
+        return self._overwrite(table, lambda: self._write(table, rows), app, version, also)
 
     def put(
         self,
@@ -140,11 +137,26 @@ class TableStore:
         also: Mapping[str, int] | None = None,
     ) -> int:
         """As `replace`, for rows in this process."""
+        return self._overwrite(
+            table,
+            lambda: [self.written(table, rows)] if rows.num_rows else [],
+            app,
+            version,
+            also,
+        )
+
+    def _overwrite(
+        self,
+        table: Table,
+        write: Callable[[], list[str]],
+        app: str,
+        version: int,
+        also: Mapping[str, int] | None,
+    ) -> int:
         if self.log.computed(table, app) >= version:
             return 0
         done = {app: version, **(also or {})}
-        paths = [self.written(table, rows)] if rows.num_rows else []
-        return self.log.commit(table, paths, done, mode="overwrite")
+        return self.log.commit(table, write(), done, mode="overwrite")
 
     def written(self, table: Table, rows: pa.Table) -> str:
         """Writes rows below a table; gives the file, which is not part of it yet."""
