@@ -13,9 +13,10 @@ from wireloom.capture.frame import to_batch
 from wireloom.capture.writer import CaptureWriter
 from wireloom.pipeline import frame_tables, storing
 from wireloom.pipeline.decoding import decode_batch
+from wireloom.pipeline.files import ParquetFiles
 from wireloom.pipeline.source import available, runs, share
 from wireloom.pipeline.store import TableStore
-from wireloom.pipeline.storing import Storing, stored_here
+from wireloom.pipeline.storing import Storing, stored_here, written
 from wireloom.registry import NAMES
 
 GOOD, BAD = bytes.fromhex("792000"), b"nonsense"
@@ -66,3 +67,26 @@ def test_rows_are_chosen_as_arrow_chooses_them(name: str) -> None:
             rows = storing._chosen(batch, mask)
             rows.validate(full=True)
             assert rows.equals(batch.filter(mask))
+
+
+def test_many_rows_of_a_protocol_are_row_groups_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storing, "ENOUGH", 4)
+    seen = [
+        captured(name, raw, 0, "n") for name in NAMES for raw in (case(name).frames * 9)[:9]
+    ] + [captured(None, b"?", 0, "n")] * 6
+    batch = decode_batch(to_batch(seen, first_sequence=0))
+    tables = list(frame_tables.ingested())
+    rows = storing._placed(batch, 0)
+    halves = iter([rows.slice(0, 20), rows.slice(20)])
+    counts = dict.fromkeys((*NAMES, None), 0)
+    for file in written(ParquetFiles(tmp_path), halves, tables):
+        with pa.parquet.ParquetFile(tmp_path / file.table / file.path) as opened:
+            for group in range(opened.num_row_groups):
+                protocols = opened.read_row_group(group, ["protocol"]).column(0)
+                (name,) = pc.unique(protocols).to_pylist()
+                counts[name] += len(protocols)
+    batched = pc.equal(batch.column(frame_tables.KIND), "batched").true_count
+    assert sum(counts.values()) == 9 * len(NAMES) + 6 + batched
+    assert counts[None] == 6

@@ -23,6 +23,9 @@ MAX_FILE_RECORDS: Final = 2_000_000
 BOUNDED: Final = ("slice", "captured_at")
 """Columns whose least and greatest value is kept for every file."""
 
+_PASSED_OVER: Final = "protocol"
+"""A column by whose least and greatest value row groups are passed over."""
+
 
 class FileStatus(NamedTuple):
     """What is known of a Parquet file as it lies on the disk."""
@@ -75,7 +78,9 @@ class ParquetFiles:
             filesystem=self._disk,
             compression="zstd",
             compression_level=1,
-            write_statistics=[column for column in BOUNDED if column in schema.names],
+            write_statistics=[
+                column for column in (*BOUNDED, _PASSED_OVER) if column in schema.names
+            ],
         )
 
     def inspect(self, name: str, path: str) -> FileStatus:

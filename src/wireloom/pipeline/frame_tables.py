@@ -16,6 +16,7 @@ from wireloom.pipeline.paths import leaf, project
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Column, Table, columns_of
 from wireloom.registry import NAMES
+from wireloom.registry import protocol as protocol_named
 from wireloom.wire.columns import DECODED
 
 REFUSAL: Final = ("reason", "detail", "offset")
@@ -289,8 +290,10 @@ def horizon_ms(store: TableStore, *, upto: int) -> int:
     return latest
 
 
-def sighted() -> tuple[Table, Table]:
-    """The tables that have sightings."""
+def sighted(protocol: str | None = None) -> tuple[Table, ...]:
+    """The tables that have sightings, or that may have those of a protocol."""
+    if protocol is not None and protocol_named(protocol).batches is None:
+        return (frames(),)
     return frames(), batched()
 
 

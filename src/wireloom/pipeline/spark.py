@@ -34,6 +34,8 @@ LOGGING: Final = Path(__file__).with_name("log4j2.properties")
 SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": str(CORES),
+    "spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": "64m",
+    "spark.sql.codegen.cache.maxEntries": "2000",
     "spark.default.parallelism": str(CORES),
     "spark.sql.adaptive.coalescePartitions.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -78,7 +80,7 @@ _MEMORY: Final = {Style.LIGHT: "640m", Style.STEADY: "2g", Style.FULL: "4g"}
 _OPTIONS: Final = {
     Style.LIGHT: "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m",
     Style.STEADY: "-XX:ReservedCodeCacheSize=320m",
-    Style.FULL: "-XX:ReservedCodeCacheSize=320m",
+    Style.FULL: "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=320m",
 }
 
 

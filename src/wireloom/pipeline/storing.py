@@ -21,8 +21,8 @@ from wireloom.pipeline.source import Slice, read_slice
 from wireloom.pipeline.tables import Table
 
 ROW_GROUP: Final = 100_000
-ENOUGH: Final = 10_000
-"""This number of rows is written at once; fewer wait for more, or for the end."""
+ENOUGH: Final = 25_000
+"""This number of rows of a protocol is written at once; fewer wait for more, or for the end."""
 
 
 class StoredFile(NamedTuple):
@@ -105,6 +105,9 @@ def written(
 class _File:
     """A file of one table, created with its first rows.
 
+    Many rows of a protocol become a row group of their own: who asks for one protocol passes over
+    the others.
+
     Args:
         files: The files below the root of the tables.
         table: The table.
@@ -116,28 +119,43 @@ class _File:
         self.columns = table.arrow
         self._files = files
         self._name = table.name
-        self._waiting: list[pa.RecordBatch] = []
+        self._waiting: dict[str | None, list[pa.RecordBatch]] = {}
 
     def add(self, rows: pa.RecordBatch) -> None:
         """Writes rows, or holds them: many small row groups are slow to write and to read."""
-        self._waiting.append(rows)
-        if sum(one.num_rows for one in self._waiting) >= ENOUGH:
-            self._write()
+        for protocol, part in _by_protocol(rows):
+            waiting = self._waiting.setdefault(protocol, [])
+            waiting.append(part)
+            if sum(one.num_rows for one in waiting) >= ENOUGH:
+                self._write(self._waiting.pop(protocol))
 
     def close(self) -> None:
-        """Ends the file."""
-        if self._waiting:
-            self._write()
+        """Ends the file. If it is small, it has one row group."""
+        if self.writer is None and self._waiting:
+            self._write([rows for part in self._waiting.values() for rows in part])
+        elif self.writer is not None:
+            for part in self._waiting.values():
+                self._write(part)
         if self.writer is not None:
             self.writer.close()
 
-    def _write(self) -> None:
+    def _write(self, parts: list[pa.RecordBatch]) -> None:
         if self.writer is None:
             self._files.make(self._name)
             self.writer = self._files.writer(self._name, self.path, self.columns)
-        rows = pa.Table.from_batches(self._waiting)
-        self._waiting = []
-        self.writer.write_table(rows, row_group_size=ROW_GROUP)
+        self.writer.write_table(pa.Table.from_batches(parts), row_group_size=ROW_GROUP)
+
+
+def _by_protocol(rows: pa.RecordBatch) -> Iterator[tuple[str | None, pa.RecordBatch]]:
+    """The rows of each protocol."""
+    column = rows.column("protocol")
+    distinct = column.unique()
+    if len(distinct) == 1:
+        yield distinct[0].as_py(), rows
+        return
+    for protocol in distinct:
+        mask = pc.equal(column, protocol) if protocol.is_valid else column.is_null()
+        yield protocol.as_py(), _chosen(rows, pc.fill_null(mask, fill_value=False))
 
 
 def _chosen(batch: pa.RecordBatch, mask: pa.BooleanArray) -> pa.RecordBatch:

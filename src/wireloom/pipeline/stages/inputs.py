@@ -1,5 +1,6 @@
 """What was refined, and the sightings as Spark reads them from the tables."""
 
+from functools import reduce
 from typing import Final
 
 import pyarrow as pa
@@ -30,8 +31,9 @@ def seen(spark: SparkSession, store: TableStore, derived: Derived, upto: int) ->
     columns = of_frames(scope.looks_at)
     told = [*columns, "protocol", "type", frame_tables.SLICE]
     schema = projected(frame_tables.frames().arrow, told)
-    parts = [store.read(spark, table, schema=schema) for table in frame_tables.sighted()]
-    rows = parts[0].union(parts[1]).where(f"{frame_tables.SLICE} <= {upto}")
+    tables = frame_tables.sighted(scope.protocol)
+    parts = [store.read(spark, table, schema=schema) for table in tables]
+    rows = reduce(DataFrame.union, parts).where(f"{frame_tables.SLICE} <= {upto}")
     if scope.protocol is not None:
         rows = rows.where(f.col("protocol") == scope.protocol)
     if scope.types:
