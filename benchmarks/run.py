@@ -2,7 +2,8 @@
 
 usage: python benchmarks/run.py [NAME …]
 
-With names, only those run and nothing is written.
+With names, only those run and nothing is written. `growth` runs only if it is named: it takes an
+hour.
 """
 
 import platform
@@ -12,6 +13,7 @@ from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 
+from corpora import DATA
 from timing import Figure
 
 HERE = Path(__file__).parent
@@ -55,6 +57,7 @@ def _measured(name: str) -> list[Figure]:
 
 
 def _ask(name: str) -> list[Figure]:
+    DATA.mkdir(exist_ok=True)
     figures: list[Figure] = import_module(name).measure()
     return figures
 

@@ -1,8 +1,10 @@
 """What does a person wait for who types `wireloom pipeline run`?
 
 The whole command is measured, from the start of its process to its end: a few frames, some
-thousands, nothing new, and one in a hundred more on 200,000. The last is compared with the run of
-the other 99. The core-seconds and the memory are those of all processes that the command starts.
+thousands, nothing new, one in a hundred more on 200,000, and a million. One more in a hundred is
+compared with the run of the other 99. The core-seconds and the memory are those of all processes
+that the command starts. Beside the million stands how long DuckDB takes over the tables that come
+of it for something like `fates` alone: who sent which message when, and which answer came first.
 """
 
 import shutil
@@ -17,19 +19,38 @@ import pyarrow as pa
 
 from corpora import DATA, mixed
 from processes import Cost, cost
-from timing import Figure
+from timing import Figure, seconds
 from wireloom.capture.reader import read_segment
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
+from wireloom.lake import Lake
 
 ROUNDS: Final = 3
 COMMAND: Final = (str(Path(sys.executable).with_name("wireloom")), "pipeline", "run", "--data")
 SMALL: Final = ((115, 12.0), (2_000, 12.0), (20_000, 20.0))
 LARGE: Final = 200_000
+MILLION: Final = 1_000_000
+RATE: Final = 15_000.0
 MOST_CORE_SECONDS: Final = 30.0
 MOST_MEMORY: Final = 1_500.0
 NOTHING_NEW: Final = 5.0
 MORE: Final = 0.15
+LIKE_FATES: Final = """
+    with seen as (
+        select f.*, coalesce(v.auth, 'unchecked') as auth
+        from frames f left join verdicts v using (protocol, content)),
+    sent as (
+        select protocol, message_id, min({'captured_at': captured_at, 'sighting': sighting,
+               'source': source, 'type': type, 'destination': destination}) as first,
+               max(hops) as hops, count(*) as copies
+        from seen where auth <> 'invalid' and message_id is not null group by all),
+    answers as (
+        select protocol, reply_to as message_id,
+               min({'captured_at': captured_at, 'sighting': sighting, 'type': type}) as answer
+        from seen where auth in ('valid', 'unchecked') and reply_to is not null group by all)
+    select count(*), count(answer), max(first), max(answer)
+    from sent left join answers using (protocol, message_id)
+"""
 
 
 def measure() -> list[Figure]:
@@ -38,6 +59,7 @@ def measure() -> list[Figure]:
         return [
             *[figure for count, most in SMALL for figure in _small(Path(folder), count, most)],
             *_growing(Path(folder)),
+            _million(Path(folder)),
         ]
 
 
@@ -77,7 +99,27 @@ def _growing(folder: Path) -> list[Figure]:
     ]
 
 
-def _fresh_run(data: Path, fill: Callable[[Path], None]) -> Cost:
+def _million(folder: Path) -> Figure:
+    print(f"  a run of {MILLION:,} frames", flush=True)
+    data = folder / "million"
+    whole = _fresh_run(
+        data, lambda captures: shutil.copytree(mixed(MILLION) / "captures", captures)
+    )
+    lake = Lake(data / "tables")
+    yardstick = seconds(lambda: list(lake.rows(LIKE_FATES)))
+    print(f"    {whole}", flush=True)
+    rate = MILLION / whole.seconds
+    return Figure(
+        f"`pipeline run`, {MILLION:,} frames: frames a second",
+        f"{rate:,.0f} ({whole.seconds:.0f} s, {whole.peak:,.0f} MB)",
+        f"DuckDB, something like `fates` alone: {yardstick:.1f} s",
+        rate,
+        RATE,
+        unit="/s",
+    )
+
+
+def _fresh_run(data: Path, fill: Callable[[Path], object]) -> Cost:
     shutil.rmtree(data, ignore_errors=True)
     fill(data / "captures")
     return cost([*COMMAND, str(data)])

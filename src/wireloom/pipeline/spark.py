@@ -1,8 +1,8 @@
-"""Spark in two styles, for a little work and for much; nothing else builds a session.
+"""Spark in styles that fit the work, from very little to much; nothing else builds a session.
 
 Most of what a small run waits for is the start of the JVM and the compilers that work on generated
 code. A light session therefore has a small heap, compiles little and generates no code. A full one
-is Spark as it is on a cluster. Both run the same transforms.
+is Spark as it is on a cluster. All run the same transforms.
 """
 
 import os
@@ -66,6 +66,9 @@ than to run."""
 class Style(Enum):
     """How much a session is made for."""
 
+    TINY = "tiny"
+    """Some thousand rows in all: what counts is how soon it is there, and how little it takes."""
+
     LIGHT = "light"
     """Few rows: what counts is how soon it is there."""
 
@@ -76,9 +79,16 @@ class Style(Enum):
     """Many rows."""
 
 
-_MEMORY: Final = {Style.LIGHT: "640m", Style.STEADY: "2g", Style.FULL: "4g"}
+_MEMORY: Final = {
+    Style.TINY: "640m",
+    Style.LIGHT: "1500m",
+    Style.STEADY: "2g",
+    Style.FULL: "4g",
+}
+_SOON: Final = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m"
 _OPTIONS: Final = {
-    Style.LIGHT: "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m",
+    Style.TINY: _SOON,
+    Style.LIGHT: _SOON,
     Style.STEADY: "-XX:ReservedCodeCacheSize=320m",
     Style.FULL: "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=320m",
 }
@@ -213,7 +223,7 @@ def _styled(master: str | None, style: Style, *, archives: bool) -> dict[str, st
     if is_local(master):
         found |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
         options += Archive.found(java()).options(make=archives)
-    if style is Style.LIGHT:
+    if style in (Style.TINY, Style.LIGHT):
         found |= FOR_FEW
     return {**found, "spark.driver.extraJavaOptions": " ".join(options)}
 
