@@ -30,7 +30,7 @@ from wireloom.live.links.connection import LinkLimits
 from wireloom.live.links.handshake import Gatekeeper
 from wireloom.live.links.websocket import WebSocketLink
 from wireloom.live.store import RecordStore
-from wireloom.sim.world import VirtualClock
+from wireloom.sim.clocks import VirtualClock
 from wireloom.wire.session import (
     Alive,
     Close,

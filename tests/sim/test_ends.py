@@ -20,6 +20,9 @@ class Holder:
     def received(self, end: End, raw: bytes, text: bool) -> None:
         self.told.append(("received", raw, text))
 
+    def missed(self, end: End, raw: bytes) -> None:
+        self.told.append(("missed", raw))
+
     def lost(self, end: End, code: int, reason: str) -> None:
         self.told.append(("lost", code))
 
@@ -52,13 +55,13 @@ def test_a_visitor_speaks_until_it_left() -> None:
     visitor.leave(1001)
     visitor.leave()
     visitor.send(b"too late")
-    assert holder.told == [("received", b"hello", True), ("lost", 1001)]
+    assert holder.told == [("received", b"hello", True), ("lost", 1001), ("missed", b"too late")]
     assert not visitor.is_up
 
 
 def test_a_visitor_notes_what_comes() -> None:
     _, _, visitor = connected()
-    visitor.receive(b"hello", False)
+    visitor.receive(b"hello", False, 0)
     visitor.ended(4000, "enough")
     assert list(visitor.inbox) == [(b"hello", False)]
     assert visitor.end == (4000, "enough")

@@ -6,6 +6,7 @@ from sim.actors import Caller
 from wireloom.capture.meanings import COMPOSED, SENT
 from wireloom.capture.rows import Rows
 from wireloom.sim.machine import Machine
+from wireloom.sim.network import Quality
 from wireloom.sim.world import World
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
@@ -14,12 +15,14 @@ from wireloom.wire.session import (
     Closed,
     Compose,
     Deliver,
+    Dial,
     Forget,
     FrameReceived,
     Opened,
     Requested,
     Send,
     Store,
+    TimerFired,
     WakeAt,
 )
 
@@ -113,3 +116,68 @@ def test_nothing_can_be_told_to_a_machine_that_does_not_run() -> None:
     machine = World().add("hub", "echo")
     with pytest.raises(AssertionError, match="hub does not run"):
         machine.hear(Requested(()))
+
+
+def test_records_take_as_long_as_the_disk() -> None:
+    world, machine, session = started()
+    machine.disk_ns = 5_000_000
+    visitor = machine.visit("a:1")
+    machine.hear(session.asks(Store("kept", "x", b"x"), Send(1, b"one")))
+    world.pass_time(4)
+    machine.hear(session.asks(Store("kept", "y", b"y"), Send(1, b"two")))
+    assert not visitor.inbox
+    world.pass_time(1)
+    assert [raw for raw, _ in visitor.inbox] == [b"one"]
+    assert list(machine.records.kept) == [("kept", "x")]
+    world.pass_time(5)
+    assert [raw for raw, _ in visitor.inbox] == [b"one", b"two"]
+
+
+def test_no_timer_fires_while_a_process_is_stopped() -> None:
+    world, machine, session = started()
+    machine.hear(session.asks(WakeAt("x", 5)))
+    machine.pause()
+    machine.hear(session.asks(Deliver("late")))
+    world.pass_time(10)
+    assert machine.is_paused
+    assert (machine.delivered, session.heard) == ([], [])
+    machine.resume()
+    world.pass_time(1)
+    assert machine.delivered == ["late"]
+    assert session.heard == [(10, TimerFired("x"))]
+
+
+def test_a_machine_that_vanishes_is_missed_only_later() -> None:
+    world = World()
+    (ada, a), (bob, b) = ((world.add(name, "echo"), Caller()) for name in ("ada", "bob"))
+    ada.start(a)
+    bob.start(b)
+    world.listen(bob, "tcp", "bob:1")
+    missed: list[bytes] = []
+    bob.misses = missed.append
+    ada.hear(a.asks(Dial("tcp", "bob:1")))
+    bob.crash(is_silent=True)
+    ada.hear(a.asks(Send(1, b"lost")))
+    world.pass_time(59_999)
+    assert len(a.heard) == 1
+    assert missed == [b"lost"]
+    world.pass_time(1)
+    assert a.heard[1:] == [(60_000, Closed(1, 1006))]
+
+
+def test_a_connection_that_breaks_loses_what_is_under_way() -> None:
+    world = World()
+    (ada, a), (bob, b) = ((world.add(name, "echo"), Caller()) for name in ("ada", "bob"))
+    ada.start(a)
+    bob.start(b)
+    world.listen(bob, "tcp", "bob:1")
+    missed: list[bytes] = []
+    bob.misses = missed.append
+    ada.hear(a.asks(Dial("tcp", "bob:1")))
+    world.network.quality = Quality(delay_ms=5)
+    ada.hear(a.asks(Send(1, b"lost")))
+    ada.break_off(ada.ends[0])
+    world.pass_time(10)
+    assert a.events()[1:] == [Closed(1, 1006)]
+    assert b.events()[1:] == [Closed(1, 1006)]
+    assert missed == [b"lost"]

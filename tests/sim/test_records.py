@@ -26,3 +26,21 @@ def test_what_was_on_its_way_is_lost_in_a_crash() -> None:
     records.crash()
     assert records.sync() == 1
     assert records.kept == {}
+
+
+def test_a_crash_may_find_the_first_of_those_on_their_way_kept() -> None:
+    records = MemoryRecords()
+    for name in "abc":
+        records.put(("echo", "kind", name), b"1")
+    records.crash(kept=2)
+    assert records.stored() == [Store("kind", "a", b"1"), Store("kind", "b", b"1")]
+    records.crash(kept=5)
+
+
+def test_a_sync_keeps_what_was_put_before_it_began() -> None:
+    records = MemoryRecords()
+    first = records.put(("echo", "kind", "a"), b"1")
+    records.put(("echo", "kind", "b"), b"1")
+    assert records.sync(first) == first
+    assert records.stored() == [Store("kind", "a", b"1")]
+    assert len(records) == 1

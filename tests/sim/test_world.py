@@ -5,9 +5,11 @@ import pytest
 from sim.actors import Caller
 from wireloom.sim import world as module
 from wireloom.sim.machine import Machine
-from wireloom.sim.world import VirtualClock, World
+from wireloom.sim.network import Quality
+from wireloom.sim.world import World
 from wireloom.wire.session import (
     Abandon,
+    Close,
     Closed,
     Dial,
     DialFailed,
@@ -27,13 +29,6 @@ def add(world: World, name: str) -> tuple[Machine, Caller]:
     machine.start(session)
     world.listen(machine, "tcp", f"{name}:1")
     return machine, session
-
-
-def test_a_clock_stands_still_until_it_is_set() -> None:
-    clock = VirtualClock(5)
-    assert clock.now_ns() == clock.now_ns() == 5_000_000
-    clock.set(2_000)
-    assert (clock.now_ns(), clock.elapsed()) == (2_000_000_000, 2.0)
 
 
 def test_timers_of_all_machines_fire_in_the_order_of_time() -> None:
@@ -113,3 +108,53 @@ def test_a_world_that_does_not_come_to_rest_says_so(monkeypatch: pytest.MonkeyPa
     ada.hear(a.asks(BOB))
     with pytest.raises(RuntimeError, match="does not come to rest"):
         ada.hear(a.asks(Send(1, b"for ever")))
+
+
+def test_a_connection_takes_a_round_trip_and_a_frame_its_delay() -> None:
+    world = World()
+    world.network.quality = Quality(delay_ms=10)
+    (ada, a), (_, b) = add(world, "ada"), add(world, "bob")
+    ada.hear(a.asks(BOB))
+    world.pass_time(25)
+    ada.hear(a.asks(Send(1, b"one"), Close(1, 1000)))
+    world.pass_time(25)
+    assert a.heard == [(20, Opened(1, "bob:1", dial=BOB)), (25, Closed(1, 1000))]
+    assert b.heard == [
+        (20, Opened(1, "ada")),
+        (35, FrameReceived(1, b"one")),
+        (35, Closed(1, 1000)),
+    ]
+
+
+def test_nobody_answers_across_a_cut() -> None:
+    world = World()
+    (ada, a), (_, b) = add(world, "ada"), add(world, "bob")
+    world.network.cut("west", ["ada"])
+    ada.hear(a.asks(BOB))
+    world.pass_time(10_000)
+    assert (a.events(), b.events()) == ([DialFailed(BOB, "no answer")], [])
+
+
+def test_timers_follow_the_clock_of_their_machine() -> None:
+    world = World(1_000)
+    fast, session = world.add("fast", "echo", skew_ms=500), Caller()
+    fast.start(session)
+    fast.hear(session.asks(WakeAt("x", 1_510)))
+    world.pass_time(10)
+    assert session.heard == [(1_510, TimerFired("x"))]
+
+
+def test_who_dials_and_dies_meanwhile_hears_nothing() -> None:
+    world = World()
+    world.network.quality = Quality(delay_ms=10)
+    (ada, a), (bob, b) = add(world, "ada"), add(world, "bob")
+    ada.hear(a.asks(BOB))
+    world.pass_time(5)
+    ada.crash()
+    ada.start(again := Caller())
+    world.pass_time(50)
+    assert a.events() == again.events() == b.events() == []
+    ada.hear(again.asks(BOB))
+    bob.crash()
+    world.pass_time(50)
+    assert again.events() == [DialFailed(BOB, "refused")]

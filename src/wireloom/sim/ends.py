@@ -3,6 +3,7 @@
 from collections import deque
 from typing import Protocol
 
+from wireloom.sim.network import Network, Path
 from wireloom.wire.session import Close, Dial, Line, Send
 
 ABNORMAL = 1006
@@ -12,8 +13,8 @@ ABNORMAL = 1006
 class FarEnd(Protocol):
     """What is at the other end: another machine's end, or a visitor."""
 
-    def receive(self, raw: bytes, text: bool, /) -> None:  # noqa: FBT001
-        """A frame arrives."""
+    def receive(self, raw: bytes, text: bool, sent_ns: int, /) -> None:  # noqa: FBT001
+        """A frame arrives that was sent at a time."""
         ...
 
     def ended(self, code: int, reason: str, /) -> None:
@@ -34,6 +35,10 @@ class Holder(Protocol):
 
     def received(self, end: "End", raw: bytes, text: bool, /) -> None:  # noqa: FBT001
         """A frame came in."""
+        ...
+
+    def missed(self, end: "End", raw: bytes, /) -> None:
+        """A frame came for an end that is gone."""
         ...
 
     def lost(self, end: "End", code: int, reason: str, /) -> None:
@@ -64,6 +69,12 @@ class End:
         self.far: FarEnd | None = None
         """What is at the other end; None once the connection has ended on this side."""
 
+        self.path: Path | None = None
+        """The way to the other end; None if that is a visitor's."""
+
+        self.sent_ns = 0
+        """When the last frame that came in was sent."""
+
         self.out: list[tuple[bytes, bool]] = []
         """Frames that leave when the machine lets them out."""
 
@@ -81,10 +92,28 @@ class End:
         """The session knows who is there."""
         self.is_admitted = True
 
-    def receive(self, raw: bytes, text: bool) -> None:  # noqa: FBT001
+    def flush(self, network: Network, now_ns: int) -> None:
+        """Sends all that was put."""
+        out, self.out = self.out, []
+        far = self.far
+        if far is None:
+            return
+        for raw, text in out:
+            network.stream(self.path, raw, far.receive, raw, text, now_ns)
+
+    def part(self, network: Network, code: int, reason: str) -> None:
+        """Ends the connection on this side; the other one hears of it."""
+        far, self.far = self.far, None
+        if far is not None:
+            network.stream(self.path, None, far.ended, code, reason)
+
+    def receive(self, raw: bytes, text: bool, sent_ns: int) -> None:  # noqa: FBT001
         """A frame arrives, unless this side has ended the connection."""
-        if self.far is not None:
-            self._holder.received(self, raw, text)
+        if self.far is None:
+            self._holder.missed(self, raw)
+            return
+        self.sent_ns = sent_ns
+        self._holder.received(self, raw, text)
 
     def ended(self, code: int, reason: str) -> None:
         """The other side has ended the connection."""
@@ -120,14 +149,15 @@ class Visitor:
 
     def send(self, raw: bytes, *, text: bool = False) -> None:
         """Sends a frame."""
-        self._end.receive(raw, text)
+        self._end.receive(raw, text, 0)
 
     def leave(self, code: int = ABNORMAL) -> None:
         """Ends the connection."""
         self._end.ended(code, "")
 
-    def receive(self, raw: bytes, text: bool) -> None:  # noqa: FBT001
+    def receive(self, raw: bytes, text: bool, sent_ns: int) -> None:  # noqa: FBT001
         """A frame arrives."""
+        del sent_ns
         self.inbox.append((raw, text))
 
     def ended(self, code: int, reason: str) -> None:

@@ -18,8 +18,10 @@ class MemoryRecords:
         self.is_slow = False
         """Whether records stay on their way until `sync`; else they are kept when a turn ends."""
 
-        self._under_way: deque[tuple[Key, bytes | None]] = deque()
-        self._ticket = 0
+        self.last_ticket = 0
+        """That of the last record that was put."""
+
+        self._under_way: deque[tuple[int, Key, bytes | None]] = deque()
 
     def __len__(self) -> int:
         """How many are on their way."""
@@ -28,24 +30,33 @@ class MemoryRecords:
     def put(self, key: tuple[str, str, str], value: bytes | None) -> int:
         """Takes a record, or `None` to forget it; returns its ticket."""
         _, kind, name = key
-        self._under_way.append(((kind, name), value))
-        self._ticket += 1
-        return self._ticket
+        self.last_ticket += 1
+        self._under_way.append((self.last_ticket, (kind, name), value))
+        return self.last_ticket
 
-    def sync(self) -> int:
-        """Keeps all that was put; returns the last ticket."""
-        while self._under_way:
-            key, value = self._under_way.popleft()
-            if value is None:
-                self.kept.pop(key, None)
-            else:
-                self.kept[key] = value
-        return self._ticket
+    def sync(self, ticket: int | None = None) -> int:
+        """Keeps what was put up to a ticket, or all; returns up to which one all is kept."""
+        reached = self.last_ticket if ticket is None else ticket
+        while self._under_way and self._under_way[0][0] <= reached:
+            self._keep()
+        return reached
 
-    def crash(self) -> None:
-        """Loses what was on its way."""
+    def crash(self, kept: int = 0) -> None:
+        """Loses what was on its way, except for so many that got to the disk before.
+
+        The one after those was being written: it is torn, and lost.
+        """
+        for _ in range(min(kept, len(self._under_way))):
+            self._keep()
         self._under_way.clear()
 
     def stored(self) -> list[Store]:
         """What the next life gets back."""
         return [Store(kind, key, value) for (kind, key), value in self.kept.items()]
+
+    def _keep(self) -> None:
+        _, key, value = self._under_way.popleft()
+        if value is None:
+            self.kept.pop(key, None)
+        else:
+            self.kept[key] = value
