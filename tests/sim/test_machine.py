@@ -176,7 +176,7 @@ def test_a_connection_that_breaks_loses_what_is_under_way() -> None:
     ada.hear(a.asks(Dial("tcp", "bob:1")))
     world.network.quality = Quality(delay_ms=5)
     ada.hear(a.asks(Send(1, b"lost")))
-    ada.break_off(ada.ends[0])
+    ada.ends[0].break_off()
     world.pass_time(10)
     assert a.events()[1:] == [Closed(1, 1006)]
     assert b.events()[1:] == [Closed(1, 1006)]

@@ -33,6 +33,10 @@ class VirtualClock:
         """When it shows a time."""
         return at_ms * NS_PER_MS
 
+    def shown_ns(self, at_ns: int) -> int:
+        """What it shows at a time."""
+        return at_ns
+
 
 class SkewedClock:
     """The clock of a machine that is wrong, and becomes more wrong.
@@ -52,7 +56,7 @@ class SkewedClock:
 
     def now_ns(self) -> int:
         """Nanoseconds since 1970, as the machine knows them."""
-        return self._shown(self._true.at_ns)
+        return self.shown_ns(self._true.at_ns)
 
     def elapsed(self) -> float:
         """Seconds that only go up."""
@@ -63,6 +67,7 @@ class SkewedClock:
         passed = at_ms * NS_PER_MS - self._begun_ns - self._skew_ns
         return self._begun_ns + -(-passed * _MILLION // self._rate)
 
-    def _shown(self, at_ns: int) -> int:
+    def shown_ns(self, at_ns: int) -> int:
+        """What it shows at a time of the world's clock."""
         passed = (at_ns - self._begun_ns) * self._rate // _MILLION
         return self._begun_ns + self._skew_ns + passed

@@ -107,6 +107,13 @@ class End:
         if far is not None:
             network.stream(self.path, None, far.ended, code, reason)
 
+    def break_off(self) -> None:
+        """The connection breaks: both ends hear of it, and what is under way on it is lost."""
+        far = self.far
+        self.ended(ABNORMAL, "")
+        if far is not None:
+            far.ended(ABNORMAL, "")
+
     def receive(self, raw: bytes, text: bool, sent_ns: int) -> None:  # noqa: FBT001
         """A frame arrives, unless this side has ended the connection."""
         if self.far is None:

@@ -15,9 +15,6 @@ from wireloom.sim.ports import Place, Port
 from wireloom.sim.records import MemoryRecords
 from wireloom.wire.session import Dial, Event, FrameReceived, Session
 
-MAX_DEFERRED: Final = 10_000
-"""What may wait for a machine that is stopped; more is lost, as when buffers are full."""
-
 UNNOTICED_NS: Final = 60_000 * NS_PER_MS
 """How long the other ends of a machine that vanished take it to be there."""
 
@@ -27,6 +24,10 @@ class MachineClock(Clock, Protocol):
 
     def true_ns(self, at_ms: int, /) -> int:
         """When it shows a time, by the world's clock."""
+        ...
+
+    def shown_ns(self, at_ns: int, /) -> int:
+        """What it shows at a time of the world's clock."""
         ...
 
 
@@ -170,7 +171,8 @@ class Machine:
             kept: Of the records on their way, so many got to the disk before.
             is_silent: Whether nobody is told for a while that connections have ended.
         """
-        self._performer = self._runner = self.session = self._alarm_ms = self._deferred = None
+        self._performer = self._runner = self.session = self._alarm_ms = None
+        deferred, self._deferred = self._deferred or [], None
         self._is_syncing = False
         self._to_flush.clear()
         self.records.crash(kept)
@@ -179,6 +181,8 @@ class Machine:
                 self._vanish(end)
             else:
                 self._cut(end, ABNORMAL, "")
+        for call, args in deferred:
+            self._world.post(call, *args)
         self._world.settle()
 
     def pause(self) -> None:
@@ -198,8 +202,7 @@ class Machine:
         """Whether something has to wait because the process is stopped; then it does."""
         if self._deferred is None:
             return False
-        if len(self._deferred) < MAX_DEFERRED:
-            self._deferred.append((call, args))
+        self._deferred.append((call, args))
         return True
 
     # What happens to it.
@@ -217,10 +220,15 @@ class Machine:
 
     def hear(self, event: Event) -> None:
         """Tells the session of something that came on no connection."""
-        if self.defers(self.hear, event):
+        if self.defers(self._hear, self._runner, event):
             return
         self._running().hear(event)
         self._end_turn()
+
+    def _hear(self, life: Runner, event: Event) -> None:
+        """Tells a life, if it still runs, of something that waited."""
+        if self._runner is life:
+            self.hear(event)
 
     def sync(self) -> None:
         """Keeps the records that are on their way, and has done what waited for them."""
@@ -263,6 +271,7 @@ class Machine:
     def missed(self, end: End, raw: bytes) -> None:
         """A frame came for an end that is gone."""
         del end
+        self._world.network.lose()
         self.misses(raw)
 
     def lost(self, end: End, code: int, reason: str) -> None:
@@ -272,13 +281,6 @@ class Machine:
         del self._ends[end]
         self._running().end(end, code, reason)
         self._end_turn()
-
-    def break_off(self, end: End) -> None:
-        """A connection breaks: both ends hear of it, and what is under way on it is lost."""
-        far = end.far
-        end.ended(ABNORMAL, "")
-        if far is not None:
-            far.ended(ABNORMAL, "")
 
     # What performing asks for.
 

@@ -179,3 +179,9 @@ class World:
         far.path = self.network.path(other, machine)
         if machine.open(near):
             other.open(far)
+
+    def give_up(self, end: End) -> None:
+        """Breaks a connection off, if the way between its ends is still cut."""
+        path = end.path
+        if path is not None and not self.network.reaches(path.near.name, path.far.name):
+            end.break_off()

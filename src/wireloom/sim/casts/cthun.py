@@ -1,0 +1,137 @@
+"""The Cthun broker and its agents."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from wireloom.protocols.cthun.broker.session import BrokerSession
+from wireloom.protocols.cthun.broker.settings import BrokerSettings
+from wireloom.protocols.cthun.client import requests
+from wireloom.protocols.cthun.client.requests import request
+from wireloom.protocols.cthun.client.session import LINK, BrokerClientSession
+from wireloom.protocols.cthun.client.settings import ClientSettings
+from wireloom.protocols.cthun.messages import DestinationReport, Packet
+from wireloom.sim.clients import ASK_SECONDS, BACKOFF, Client
+from wireloom.sim.parts import Part, converted
+from wireloom.wire.ids import Ids
+from wireloom.wire.session import Session
+
+TYPE: Final = "sim/line"
+EVERYBODY: Final = "cth://*/agent"
+
+
+def _url(name: str) -> str:
+    return f"wss://{name}/cthun"
+
+
+def _uri(name: str) -> str:
+    return f"cth://{name}/agent"
+
+
+def _name(uri: str) -> str:
+    return uri.removeprefix("cth://").removesuffix("/agent")
+
+
+class Broker(Part):
+    """A broker."""
+
+    ROLE = "broker"
+    PROTOCOL = "cthun"
+    BOUNDS = {
+        "connections": "max_connection_count",
+        "queued": "held_count",
+        "queued_bytes": "held_size",
+    }
+    DRAINED = ("queued",)
+
+    @classmethod
+    def check(cls, name: str, limits: Mapping[str, Any], error: Callable[[str], Exception]) -> None:
+        """Raises an error if these settings cannot be."""
+        converted(BrokerSettings, name, limits, error)
+
+    def settle_in(self) -> None:
+        """Listens."""
+        self.stage.world.listen(self.machine, LINK, _url(self.name))
+        given = {"trust_sender": True, **self.limits}
+        self.settings = converted(BrokerSettings, self.name, given, ValueError)
+
+    def session(self) -> Session:
+        """The broker of a new life."""
+        return BrokerSession(self.settings, Ids(self.boot))
+
+    def bounds(self) -> Mapping[str, int]:
+        """What gauges may reach."""
+        return {gauge: getattr(self.settings, name) for gauge, name in self.BOUNDS.items()}
+
+
+class Agent(Client):
+    """An agent at a broker."""
+
+    ROLE = "agent"
+    PROTOCOL = "cthun"
+    SERVER = "broker"
+    ACTS = ("report", "send", "everybody", "inventory")
+
+    @classmethod
+    def check(cls, name: str, limits: Mapping[str, Any], error: Callable[[str], Exception]) -> None:
+        """Raises an error if these settings cannot be."""
+        converted(ClientSettings, name, {"url": "", "uri": "", **limits}, error)
+
+    def session(self) -> Session:
+        """The agent of a new life."""
+        settings = ClientSettings(
+            url=_url(self.server.name), uri=_uri(self.name), backoff=BACKOFF, **self.limits
+        )
+        return BrokerClientSession(settings, Ids(self.boot), self.random.random)
+
+    def greet(self) -> None:
+        """An agent is known as soon as it is connected."""
+
+    def receives(self, message: object) -> None:
+        """Takes a message of another agent."""
+        if isinstance(message, Packet) and isinstance(message.data, bytes):
+            self.takes(message.data.decode(errors="replace"), _name(message.envelope.sender))
+
+    def learns(self, message_id: str, answer: object) -> None:
+        """Takes note of what the broker has taken."""
+        message = self.stage.ledger.messages.get(message_id)
+        if message is not None and isinstance(answer, DestinationReport):
+            message.promised.update(map(_name, answer.targets))
+
+    # What it does.
+
+    def do_report(self) -> None:
+        """Sends to another agent, and wants to know who gets it."""
+        self._say(is_reported=True)
+
+    def do_send(self) -> None:
+        """Sends to another agent."""
+        self._say(is_reported=False)
+
+    def do_everybody(self) -> None:
+        """Sends to whoever is connected."""
+        message = self.means(self._next_id(), ())
+        draft = requests.send([EVERYBODY], TYPE, message.content.encode(), self.wish.ttl_seconds)
+        self.asks(request(message.id, draft, ASK_SECONDS))
+
+    def do_inventory(self) -> None:
+        """Asks who is connected."""
+        draft = requests.inventory([EVERYBODY], ASK_SECONDS)
+        self.asks(request(self._next_id(), draft, ASK_SECONDS))
+
+    def _say(self, *, is_reported: bool) -> None:
+        others = self.others()
+        if not others:
+            return
+        other = self.random.choice(others)
+        message = self.means(self._next_id(), [other])
+        draft = requests.send_reported if is_reported else requests.send
+        data = message.content.encode()
+        made = draft([_uri(other.name)], TYPE, data, self.wish.ttl_seconds)
+        self.asks(request(message.id, made, ASK_SECONDS))
+
+    def _next_id(self) -> str:
+        assert self.machine.session is not None
+        return self.machine.session.ids.next()
+
+
+ROLES: Final = (Broker, Agent)

@@ -1,0 +1,146 @@
+"""The Signal Hub and its clients."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from wireloom.protocols.signalhub.client import requests
+from wireloom.protocols.signalhub.client.requests import Draft, request
+from wireloom.protocols.signalhub.client.session import LINK, HubClientSession
+from wireloom.protocols.signalhub.client.settings import ClientSettings
+from wireloom.protocols.signalhub.hub.session import HubSession
+from wireloom.protocols.signalhub.hub.settings import HubSettings
+from wireloom.protocols.signalhub.messages import Application, DeliveryAck
+from wireloom.sim.clients import ASK_SECONDS, BACKOFF, Client
+from wireloom.sim.parts import Part, converted
+from wireloom.wire.ids import Ids
+from wireloom.wire.session import Session
+
+SECRET: Final = b"what no client of a hub can guess"
+TOPIC: Final = "news"
+TYPE: Final = "sim:line"
+
+
+def _url(name: str) -> str:
+    return f"ws://{name}/hub"
+
+
+def _address(name: str) -> str:
+    return f"@({name})"
+
+
+class Hub(Part):
+    """A hub."""
+
+    ROLE = "hub"
+    PROTOCOL = "signalhub"
+    BOUNDS = {
+        "connections": "max_lines",
+        "registrations": "max_registrations",
+        "registration_bytes": "max_registrations_size",
+        "subscriptions": "max_all_subscriptions",
+        "queued": "max_all_queued",
+        "queued_bytes": "max_queued_size",
+        "seen_bytes": "seen_size",
+    }
+    DRAINED = ("queued", "pending")
+
+    @classmethod
+    def check(cls, name: str, limits: Mapping[str, Any], error: Callable[[str], Exception]) -> None:
+        """Raises an error if these settings cannot be."""
+        converted(HubSettings, name, {"secret": SECRET, **limits}, error)
+
+    def settle_in(self) -> None:
+        """Listens."""
+        self.stage.world.listen(self.machine, LINK, _url(self.name))
+        self.settings = converted(
+            HubSettings, self.name, {"secret": SECRET, **self.limits}, ValueError
+        )
+
+    def session(self) -> Session:
+        """The hub of a new life."""
+        return HubSession(self.settings, Ids(self.boot))
+
+    def bounds(self) -> Mapping[str, int]:
+        """What gauges may reach."""
+        return {gauge: getattr(self.settings, name) for gauge, name in self.BOUNDS.items()}
+
+
+class HubClient(Client):
+    """An actor at a hub."""
+
+    ROLE = "hub-client"
+    PROTOCOL = "signalhub"
+    SERVER = "hub"
+    ACTS = ("send", "tell", "publish", "discover")
+
+    @classmethod
+    def check(cls, name: str, limits: Mapping[str, Any], error: Callable[[str], Exception]) -> None:
+        """Raises an error if these settings cannot be."""
+        known = {"url": "", "address": "", **limits}
+        converted(ClientSettings, name, known, error)
+
+    def session(self) -> Session:
+        """The client of a new life."""
+        settings = ClientSettings(
+            url=_url(self.server.name),
+            address=_address(self.name),
+            backoff=BACKOFF,
+            **self.limits,
+        )
+        return HubClientSession(settings, Ids(self.boot), self.random.random)
+
+    def greet(self) -> None:
+        """Registers, and subscribes to what is published."""
+        self._ask_for(requests.register(_address(self.name), ["sim"]))
+        self._ask_for(requests.subscribe(TOPIC))
+
+    def receives(self, message: object) -> None:
+        """Takes a message of another actor."""
+        if isinstance(message, Application):
+            self.takes(str(message.payload), message.from_[2:-1])
+
+    def learns(self, message_id: str, answer: object) -> None:
+        """Takes note of what the hub has promised."""
+        message = self.stage.ledger.messages.get(message_id)
+        if message is not None and isinstance(answer, DeliveryAck):
+            message.promised.update(message.targets)
+
+    # What it does.
+
+    def do_send(self) -> None:
+        """Sends to another actor, and waits for the hub's word."""
+        self._say(requests.send)
+
+    def do_tell(self) -> None:
+        """Sends to another actor, and waits for nothing."""
+        self._say(requests.tell)
+
+    def do_publish(self) -> None:
+        """Publishes; whoever is there gets it."""
+        message = self.means(self._next_id(), (), ASK_SECONDS)
+        draft = requests.publish(TOPIC, TYPE, message.content)
+        self.asks(request(message.id, draft, ASK_SECONDS))
+
+    def do_discover(self) -> None:
+        """Looks for other actors."""
+        self._ask_for(requests.discover("@(*)", 10))
+
+    def _say(self, draft: Callable[..., Draft[Any]]) -> None:
+        others = self.others()
+        if not others:
+            return
+        other = self.random.choice(others)
+        message = self.means(self._next_id(), [other], ASK_SECONDS)
+        ttl_ms = int(self.wish.ttl_seconds * 1_000)
+        made = draft(_address(other.name), TYPE, message.content, ttl_ms=ttl_ms)
+        self.asks(request(message.id, made, ASK_SECONDS))
+
+    def _ask_for(self, draft: Draft[Any]) -> None:
+        self.asks(request(self._next_id(), draft, ASK_SECONDS))
+
+    def _next_id(self) -> str:
+        assert self.machine.session is not None
+        return self.machine.session.ids.next()
+
+
+ROLES: Final = (Hub, HubClient)

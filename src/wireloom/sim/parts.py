@@ -1,0 +1,169 @@
+"""What machines play: a session, and an application that uses it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final, Protocol, TypeVar
+
+import msgspec
+
+from wireloom.performing.world import NS_PER_MS
+from wireloom.sim.ledger import Ledger, Meant, content
+from wireloom.sim.machine import Machine
+from wireloom.sim.streams import Stream
+from wireloom.sim.tables import Traffic
+from wireloom.sim.world import World
+from wireloom.wire.session import Requested, Session
+from wireloom.wire.settings import Settings
+
+REOPEN_NS: Final = 2_000 * NS_PER_MS
+"""How long an application waits before it asks for a connection again."""
+
+S = TypeVar("S", bound=Settings)
+
+
+class Stage(Protocol):
+    """Where parts are played."""
+
+    world: World
+    ledger: Ledger
+
+    def of_role(self, role: str, /) -> Sequence["Part"]:
+        """All who play a role."""
+        ...
+
+    def broken(self, invariant: str, words: str, /, *machines: str) -> None:
+        """Something happened that must not."""
+        ...
+
+
+class Part(ABC):
+    """One machine and what it plays.
+
+    Args:
+        stage: Where it is played.
+        machine: What it runs on.
+        limits: The settings of its session by name.
+        wish: What its application does.
+        random: What it decides by chance.
+    """
+
+    ROLE: ClassVar[str]
+    """Its name in scenarios."""
+
+    PROTOCOL: ClassVar[str]
+    """What it speaks."""
+
+    BOUNDS: ClassVar[Mapping[str, str]] = {}
+    """The gauges that a setting bounds, and which."""
+
+    DRAINED: ClassVar[Sequence[str]] = ()
+    """The gauges that are 0 once nothing has gone wrong for a while."""
+
+    ACTS: ClassVar[Sequence[str]] = ()
+    """What its application can do; the first is what it does most."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        machine: Machine,
+        limits: Mapping[str, Any],
+        wish: Traffic,
+        random: Stream,
+    ) -> None:
+        self.stage = stage
+        self.machine = machine
+        self.limits = limits
+        self.wish = wish
+        self.random = random
+        self.lives = 0
+        self.crashes: list[int] = []
+        """When its machine died."""
+        machine.deliver = self.hears
+        machine.misses = lambda raw: stage.ledger.lose(raw, machine.name)
+        self.settle_in()
+
+    @classmethod
+    def kinds(cls) -> Sequence[str]:
+        """What its application can do."""
+        return cls.ACTS
+
+    @classmethod
+    @abstractmethod
+    def check(cls, name: str, limits: Mapping[str, Any], error: Callable[[str], Exception]) -> None:
+        """Raises an error if these settings cannot be."""
+
+    @abstractmethod
+    def session(self) -> Session:
+        """The session of a new life."""
+
+    @property
+    def name(self) -> str:
+        """Its machine's name."""
+        return self.machine.name
+
+    @property
+    def boot(self) -> str:
+        """A text that no other life has."""
+        return f"{self.stage.world.streams.seed} {self.name} {self.lives}"
+
+    def settle_in(self) -> None:  # noqa: B027 - most have nothing to do
+        """Makes its machine reachable."""
+
+    def wake(self) -> None:  # noqa: B027
+        """What its application does first in a life."""
+
+    def hears(self, item: object) -> None:
+        """Takes what the session delivers."""
+        del item
+
+    def act(self) -> None:
+        """Does one of the things that its application does."""
+        if not self.machine.is_up or self.machine.is_paused:
+            return
+        weights = self.wish.kinds or {self.ACTS[0]: 1.0}
+        kind = self.random.choices(list(weights), list(weights.values()))[0]
+        getattr(self, f"do_{kind}")()
+
+    def bounds(self) -> Mapping[str, int]:
+        """What gauges may reach."""
+        return {}
+
+    def asks(self, request: object) -> None:
+        """Has the session hear what its application wants, once this turn is over."""
+        self.stage.world.post(self._ask, self.machine.session, request)
+
+    def means(self, message_id: str, targets: Iterable["Part"], slack_seconds: float = 0) -> Meant:
+        """Enters a message in the books, before it is sent."""
+        now_ms = self.machine.clock.now_ns() // NS_PER_MS
+        message = Meant(
+            id=message_id,
+            sender=self.name,
+            targets=tuple(one.name for one in targets),
+            content=content(message_id, self.wish.size, self.random),
+            at_ns=self.stage.world.now_ns,
+            expires_ms=now_ms + int((self.wish.ttl_seconds + slack_seconds) * 1_000),
+        )
+        self.stage.ledger.enter(message)
+        return message
+
+    def others(self) -> list["Part"]:
+        """All others of its role."""
+        return [one for one in self.stage.of_role(self.ROLE) if one is not self]
+
+    def _ask(self, life: object, request: object) -> None:
+        if self.machine.is_up and self.machine.session is life:
+            self.machine.hear(Requested(request))
+
+
+def converted(
+    cls: type[S], name: str, given: Mapping[str, Any], error: Callable[[str], Exception]
+) -> S:
+    """Settings from what a scenario gives.
+
+    Raises:
+        Exception: What `error` makes, if they cannot be.
+    """
+    try:
+        return msgspec.convert(given, cls)
+    except msgspec.ValidationError as wrong:
+        raise error(f"{name}.limits: {wrong}") from None

@@ -1,0 +1,38 @@
+"""A session that is watched while it runs: it notices nothing of that."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from wireloom.wire.outcome import Outcome
+from wireloom.wire.session import Conclude, Event, FrameReceived, Session, Store, Turn
+
+
+class Watched:
+    """Passes everything on, and looks at the outcomes of frames.
+
+    Args:
+        session: The session.
+        broken: Told in words of a frame that has not exactly one outcome.
+    """
+
+    def __init__(self, session: Session, broken: Callable[[str], None]) -> None:
+        self.session = session
+        self.ids = session.ids
+        self.slow: Mapping[str, int] = session.slow
+        self.gauges = session.gauges
+        self.restore: Callable[[Iterable[Store], Turn], None] = session.restore
+        self._broken = broken
+
+    def handle(self, event: Event, turn: Turn) -> None:
+        """Appends what is to be done about an event."""
+        self.session.handle(event, turn)
+        commands = turn.commands
+        count = sum(type(command) is Conclude for command in commands)
+        if type(event) is not FrameReceived:
+            if count:
+                self._broken(f"{type(event).__name__} has {count} outcomes")
+            return
+        last = commands[-1] if commands else None
+        if count != 1 or type(last) is not Conclude:
+            self._broken(f"a frame has {count} outcomes, and its last command is {last!r:.80}")
+        elif (last.reason is None) == (last.outcome is Outcome.REJECTED):
+            self._broken(f"a frame is {last.outcome} for the reason {last.reason}")
