@@ -11,7 +11,7 @@ SEEDS = 200
 
 def hub(**changes: Any) -> Scenario:
     """A hub that dies, with actors that come and go."""
-    kinds = {"send": 3, "tell": 1, "publish": 1}
+    kinds: dict[str, float] = {"send": 3, "tell": 1, "publish": 1}
     return _scenario("hub", "hub-client", kinds, **changes)
 
 

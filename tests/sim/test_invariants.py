@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from sim import plays
-from wireloom.protocols.cthun.broker import held
+from wireloom.protocols.cthun.broker import held, kept
 from wireloom.protocols.cthun.broker.delivery import Delivery as BrokerDelivery
 from wireloom.protocols.cthun.broker.held import Holding
 from wireloom.protocols.cthun.broker.inventory import Inventory
@@ -88,7 +88,7 @@ def broker_looks_at_no_clock(patch: pytest.MonkeyPatch) -> None:
 
 
 def broker_forgets(patch: pytest.MonkeyPatch) -> None:
-    stored = held.stored
+    stored = kept.stored
     patch.setattr(held, "stored", lambda *args: _elsewhere(stored(*args)))
 
 
@@ -235,4 +235,4 @@ def test_peers_that_lack_what_others_hold_are_told_once_they_had_time() -> None:
     young = Peer("young", joined_ns=1, held=set())
     away = Peer("away", joined_ns=None, held=set())
     scene = SimpleNamespace(parts=[full, poor, young, away], now_ns=late_ns)
-    assert list(agreed(scene)) == [("poor lacks 1 of 2 messages of news", ("poor",))]  # type: ignore[arg-type]
+    assert list(agreed(scene)) == [("poor lacks 1 of 2 messages of news", ("poor",))]

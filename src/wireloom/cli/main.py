@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "pipeline": "Turn captured frames into tables, on Spark.",
     "report": "Tell what happened to every message.",
     "serve": "Serve the Signal Hub and the Cthun broker.",
+    "simulate": "Play a scenario in a simulated world, from a seed.",
     "sql": "Answer a question in SQL from the tables.",
     "trace": "Show the life of one message, hop by hop.",
 }

@@ -53,6 +53,9 @@ class Part(ABC):
     PROTOCOL: ClassVar[str]
     """What it speaks."""
 
+    IS_NODE: ClassVar[bool] = False
+    """Whether it is what `wireloom serve` serves, which captures its frames."""
+
     BOUNDS: ClassVar[Mapping[str, str]] = {}
     """The gauges that a setting bounds, and which."""
 

@@ -67,11 +67,17 @@ class Play:
     Args:
         scenario: What is played.
         seed: What all chance follows from.
-        tap: Makes what captures the frames of a machine, by its name; None if none are.
+        tap: Makes what captures the frames of a node, by its name; None if none are.
+        flush: Called now and then, when taps may hold many.
     """
 
     def __init__(
-        self, scenario: Scenario, seed: int, *, tap: Callable[[str], Tap | None] | None = None
+        self,
+        scenario: Scenario,
+        seed: int,
+        *,
+        tap: Callable[[str], Tap] | None = None,
+        flush: Callable[[], None] = lambda: None,
     ) -> None:
         self.scenario = scenario
         self.world = World(BEGIN_MS, seed=seed)
@@ -80,6 +86,7 @@ class Play:
         self.begun_ns = self.world.now_ns
         self.end_ns = self.begun_ns + int(scenario.seconds * NS)
         self._tap = tap
+        self._flush = flush
         self._roles: dict[str, list[Part]] = {role: [] for role in ROLES}
         self._casts: dict[str, list[Part]] = {}
         self.world.network.quality = scenario.links
@@ -134,6 +141,7 @@ class Play:
         while self.now_ns < self.end_ns and not self.found:
             self.world.pass_until(min(self.now_ns + step_ns, self.end_ns))
             self._check(ALWAYS)
+            self._flush()
             progress((self.now_ns - self.begun_ns) / NS)
         if not self.found and self.scenario.calm_seconds >= SETTLED_SECONDS:
             self._check(FINALLY)
@@ -172,7 +180,7 @@ class Play:
         machine = self.world.add(
             own,
             role.PROTOCOL,
-            tap=None if self._tap is None else self._tap(own),
+            tap=self._tap(own) if self._tap is not None and role.IS_NODE else None,
             skew_ms=random.randint(-cast.skew_ms, cast.skew_ms),
             drift_ppm=random.randint(-cast.drift_ppm, cast.drift_ppm),
         )

@@ -36,6 +36,7 @@ class Broker(Part):
 
     ROLE = "broker"
     PROTOCOL = "cthun"
+    IS_NODE = True
     BOUNDS = {
         "connections": "max_connection_count",
         "queued": "held_count",

@@ -33,6 +33,7 @@ class Hub(Part):
 
     ROLE = "hub"
     PROTOCOL = "signalhub"
+    IS_NODE = True
     BOUNDS = {
         "connections": "max_lines",
         "registrations": "max_registrations",
