@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java chromium demo test check bench bench-peers attack soak autobahn cluster nightly format docs clean
+.PHONY: help setup java chromium demo test check bench bench-peers attack sim soak autobahn cluster nightly format docs clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ bench-peers: ## install what the measurements compare with
 
 attack: setup ## replay attacks on the servers, and say what each costs (about 5 minutes)
 	python benchmarks/attacks.py
+
+sim: setup ## play 500 seeded worlds of all scenarios, and check what must hold (minutes)
+	python tools/sim.py
 
 soak: setup ## an hour of load, 50 kills of the servers, 200 of the pipeline (about three hours)
 	TEST_SOAK_SECONDS=3600 pytest tests/live/test_soak.py

@@ -13,7 +13,7 @@ from wireloom.capture.writer import CaptureWriter
 FLUSH_ROWS: Final = 8_192
 """Rows that go to disk together."""
 
-NUMBERS: Final = 1 << 24
+NUMBERS: Final = 1_000_000
 """How many numbers lie between those of neighbouring seeds."""
 
 

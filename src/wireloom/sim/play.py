@@ -14,6 +14,7 @@ from wireloom.sim.ledger import Ledger
 from wireloom.sim.network import Quality
 from wireloom.sim.parts import Part
 from wireloom.sim.scenario import Scenario, ScenarioError
+from wireloom.sim.streams import Stream
 from wireloom.sim.tables import Cast, Mobility
 from wireloom.sim.troubles import NS, Troublemaker
 from wireloom.sim.watched import Watched
@@ -199,7 +200,8 @@ class Play:
                 else:
                     self.begin(part)
                 if cast.traffic.rate:
-                    self._act_later(part, self.begun_ns)
+                    moments = self.world.streams.stream(f"moments {part.name}")
+                    self._act_later(part, moments)
         self._troubles = {
             name: Troublemaker(
                 name,
@@ -227,14 +229,14 @@ class Play:
         for part in self.parts:
             self.begin(part)
 
-    def _act_later(self, part: Part, from_ns: int) -> None:
-        at_ns = from_ns + int(part.random.expovariate(part.wish.rate) * NS)
+    def _act_later(self, part: Part, moments: Stream) -> None:
+        at_ns = self.now_ns + int(moments.expovariate(part.wish.rate) * NS)
         if at_ns < self.calm_ns:
-            self.world.later(at_ns, self._act, part)
+            self.world.later(at_ns, self._act, part, moments)
 
-    def _act(self, part: Part) -> None:
+    def _act(self, part: Part, moments: Stream) -> None:
         part.act()
-        self._act_later(part, self.now_ns)
+        self._act_later(part, moments)
 
     # Who is near whom.
 

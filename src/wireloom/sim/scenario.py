@@ -24,7 +24,8 @@ MAX_SHARE: Final = 0.95
 
 MAX_COUNT: Final = 100_000
 _SHARES: Final = ("loss", "duplication", "reordering", "corruption", "truncation")
-_PATH: Final = re.compile(r"\$\.?(.*?)(?:\[\.\.\.\])?$")
+_AT: Final = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<where>.*)`)?", re.DOTALL)
+_UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
 
 class ScenarioError(Exception):
@@ -144,9 +145,12 @@ def _change(tables: dict[str, Any], change: str) -> None:
 
 
 def _explained(error: msgspec.ValidationError) -> str:
-    what, at, where = str(error).partition(" - at `")
-    found = _PATH.match(where.removesuffix("`")) if at else None
-    return f"{found[1]}: {what}" if found and found[1] else what
+    found = _AT.fullmatch(str(error))
+    what, where = (found["what"], found["where"] or "") if found else (str(error), "")
+    unknown = _UNKNOWN.fullmatch(what)
+    if unknown is not None:
+        return f"{where or 'the file'} has no {unknown[1]}"
+    return f"{where}: {what}" if where else what
 
 
 def _check(scenario: Scenario) -> None:

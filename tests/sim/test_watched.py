@@ -1,0 +1,57 @@
+"""A session that is watched."""
+
+import pytest
+
+from sim.actors import Caller
+from wireloom.sim.watched import Watched
+from wireloom.wire.ids import Ids
+from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.session import Command, Conclude, FrameReceived, Send, Turn
+
+FINE = Conclude(Outcome.ACCEPTED)
+
+
+class Saying(Caller):
+    def __init__(self, *commands: Command) -> None:
+        super().__init__()
+        self.commands = commands
+
+    def handle(self, event: object, turn: Turn) -> None:
+        turn.commands += self.commands
+
+
+@pytest.mark.parametrize(
+    ("commands", "words"),
+    [
+        ((), "0 outcomes"),
+        ((FINE, FINE), "2 outcomes"),
+        ((FINE, Send(1, b"")), "its last command is Send"),
+        ((Conclude(Outcome.REJECTED),), "a frame is rejected for the reason None"),
+        ((Conclude(Outcome.ACCEPTED, Reason.STALE),), "a frame is accepted for the reason stale"),
+    ],
+)
+def test_a_frame_without_exactly_one_outcome_is_told(
+    commands: tuple[Command, ...], words: str
+) -> None:
+    told: list[str] = []
+    Watched(Saying(*commands), told.append).handle(FrameReceived(1, b""), Turn(Ids("x")))
+    assert len(told) == 1
+    assert words in told[0]
+
+
+def test_other_events_have_none() -> None:
+    told: list[str] = []
+    caller = Caller()
+    Watched(caller, told.append).handle(caller.asks(FINE), Turn(Ids("x")))
+    assert told == ["Requested has 1 outcomes"]
+
+
+def test_what_is_right_is_not_told() -> None:
+    told: list[str] = []
+    caller = Caller(echoes=True)
+    watched = Watched(caller, told.append)
+    turn = Turn(Ids("x"))
+    watched.handle(FrameReceived(1, b"a"), turn)
+    watched.handle(caller.asks(Send(1, b"")), Turn(Ids("x")))
+    watched.restore([], turn)
+    assert (told, watched.gauges(), len(turn.commands)) == ([], {}, 2)
