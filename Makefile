@@ -46,7 +46,7 @@ attack: setup ## replay attacks on the servers, and say what each costs (about 5
 	python benchmarks/attacks.py
 
 sim: setup ## play 500 seeded worlds of all scenarios, and check what must hold (minutes)
-	python tools/sim.py
+	python tools/worlds.py
 
 soak: setup ## an hour of load, 50 kills of the servers, 200 of the pipeline (about three hours)
 	TEST_SOAK_SECONDS=3600 pytest tests/live/test_soak.py

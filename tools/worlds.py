@@ -1,6 +1,6 @@
 """Plays many seeds of all scenarios, on all cores, and says where something does not hold.
 
-python tools/sim.py [--worlds 500] [--seconds 600]
+python tools/worlds.py [--worlds 500] [--seconds 600]
 """
 
 import argparse
