@@ -61,7 +61,7 @@ def test_captures_are_written_once(scenario: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--set", "links.lost=1"], "links has no lost."),
+        (["--set", "links.lost=1"], "the scenario is wrong: links has no lost."),
         (["--seconds", "60", "--hours", "1"], "Give --seconds or --hours, not both."),
         (["--hours", "0.01"], "calm_seconds = 50.0 cannot be; it must be from 0 to 36."),
     ],
