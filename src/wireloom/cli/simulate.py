@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     help="Change something in it, like links.loss=0.3; repeatable.",
 )
 @click.option(
-    "--data", type=DataPath(), help="Write captures there; none must be there. [default: nowhere]"
+    "--data",
+    type=DataPath(),
+    help="Write captures there, and the truth; none may be there. [default: nowhere]",
 )
 @click.option(
     "--shrink",
@@ -83,11 +85,14 @@ def _played(scenario: "Scenario", seed: int, data: AnyPath | None) -> "tuple[Pla
     if data is None:
         return _run(Play(scenario, seed), scenario)
     from wireloom.sim.captures import Captures
+    from wireloom.sim.truth import save
 
     folder = on_this_machine(data)
     with closing(Captures(folder / "captures", seed)) as captures:
         play = Play(scenario, seed, tap=captures.tap, flush=captures.flush)
-        return _run(play, scenario)
+        played = _run(play, scenario)
+    save(play, folder, captures.horizon_ms)
+    return played
 
 
 def _run(play: "Play", scenario: "Scenario") -> "tuple[Play, Result, float]":

@@ -9,12 +9,25 @@ from wireloom.capture.identity import DIGITS
 from wireloom.capture.rows import Rows
 from wireloom.capture.segment import segments
 from wireloom.capture.writer import CaptureWriter
+from wireloom.performing.world import NS_PER_MS
 
 FLUSH_ROWS: Final = 8_192
 """Rows that go to disk together."""
 
 NUMBERS: Final = 1_000_000
 """How many numbers lie between those of neighbouring seeds."""
+
+
+class TimedRows(Rows):
+    """Rows that know when the last of them happened."""
+
+    last_ns = 0
+
+    def at(self, now: int) -> None:
+        """Says when all that was added since the last call happened, in ns."""
+        if len(self) > self._timed:
+            self.last_ns = now
+        super().at(now)
 
 
 class MemoryTap:
@@ -26,15 +39,22 @@ class MemoryTap:
     """
 
     def __init__(self, node: str, writer: CaptureWriter) -> None:
-        self.rows = Rows()
+        self.rows = TimedRows()
+        self._flushed_ns = 0
         self._node = node
         self._writer = writer
+
+    @property
+    def last_ns(self) -> int:
+        """When the last frame was captured."""
+        return max(self.rows.last_ns, self._flushed_ns)
 
     def flush(self, least: int = 1) -> None:
         """Writes the frames that came since the last time, if there are so many."""
         if len(self.rows) < least:
             return
-        rows, self.rows = self.rows, Rows()
+        rows, self.rows = self.rows, TimedRows()
+        self._flushed_ns = rows.last_ns
         rows.pack()
         rows.join()
         rows.redact()
@@ -76,6 +96,11 @@ class Captures:
         made = MemoryTap(node, writer)
         self._taps.append(made)
         return made
+
+    @property
+    def horizon_ms(self) -> int:
+        """When the last frame was captured."""
+        return max((tap.last_ns for tap in self._taps), default=0) // NS_PER_MS
 
     def flush(self) -> None:
         """Writes the frames of nodes that have many."""

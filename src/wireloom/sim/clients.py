@@ -7,7 +7,9 @@ from wireloom.performing.world import NS_PER_MS
 from wireloom.sim.parts import REOPEN_NS, Part
 from wireloom.wire.client.application import Answered, Arrived, Changed, Ended, Failed, Open
 from wireloom.wire.client.backoff import Backoff
+from wireloom.wire.client.errors import ClientError
 from wireloom.wire.client.states import State
+from wireloom.wire.outcome import Fate, Reason
 
 BACKOFF: Final = Backoff(first_seconds=0.5, most_seconds=5, tries=1_000)
 """Clients that come back soon: what a scenario is about happens often."""
@@ -47,12 +49,8 @@ class Client(Part):
                 self.receives(message)
             case Answered(message_id, answer):
                 self.learns(message_id, answer)
-            case Failed(_, message_id) if message_id in self.stage.ledger.messages:
-                self.stage.ledger.messages[message_id].failed = True
-            case Failed(error):
-                about = getattr(error, "about", None)
-                if about in self.stage.ledger.messages:
-                    self.stage.ledger.messages[about].failed = True
+            case Failed(error, message_id):
+                self.fails(message_id or getattr(error, "about", None), error)
             case Changed(state):
                 self._change(state)
             case Ended():
@@ -64,12 +62,32 @@ class Client(Part):
         """Asks for what it needs, when it is connected for the first time in a life."""
 
     @abstractmethod
+    def fate_of(self, error: ClientError) -> tuple[Fate, Reason | None] | None:
+        """What an error that the server told says of a message; None if it says nothing."""
+
+    @abstractmethod
+    def overhears(self, raw: bytes) -> None:
+        """Takes note of what the server said on a connection that had ended."""
+
+    @abstractmethod
     def receives(self, message: object) -> None:
         """Takes a message of others."""
 
     @abstractmethod
     def learns(self, message_id: str, answer: object) -> None:
         """Takes an answer."""
+
+    def misses(self, raw: bytes) -> None:
+        """Takes note of a frame that was under way when its connection ended."""
+        super().misses(raw)
+        self.overhears(raw)
+
+    def fails(self, about: str | None, error: ClientError) -> None:
+        """Takes note of a message that failed."""
+        message = self.stage.ledger.messages.get(about or "")
+        if message is not None:
+            message.failed = True
+            message.told = message.told or self.fate_of(error)
 
     def takes(self, text: str, sender: str) -> None:
         """Holds a message that arrived against the books."""

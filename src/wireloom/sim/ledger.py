@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from wireloom.sim.streams import Stream
+from wireloom.wire.outcome import Fate, Reason
 
 MARK: Final = re.compile(rb"~([0-9a-f-]{36})~")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
@@ -38,6 +39,15 @@ class Meant:
     failed: bool = False
     """Whether its sender was told that it could not be delivered to all."""
 
+    told: tuple[Fate, Reason | None] | None = None
+    """What the server said became of it, if it said so."""
+
+    reached: bool | None = None
+    """Whether the server said that it reached somebody, or nobody."""
+
+    deadline_ms: int | None = None
+    """Until when it is worth delivering, as a node that captures has read; None if none has."""
+
     arrived: dict[str, list[int]] = field(default_factory=dict)
     """When it was delivered, by machine."""
 
@@ -54,6 +64,11 @@ class Ledger:
     def enter(self, message: Meant) -> None:
         """Takes a message that is about to be sent."""
         self.messages[message.id] = message
+
+    def find(self, raw: bytes) -> Meant | None:
+        """The message that a frame carries, if it does."""
+        mark = MARK.search(raw)
+        return None if mark is None else self.messages.get(mark[1].decode())
 
     def lose(self, raw: bytes, machine: str) -> None:
         """A frame was under way to a machine when the connection ended."""

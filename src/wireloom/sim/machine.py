@@ -74,6 +74,15 @@ class Machine:
         tap: Where frames are captured, if they are.
     """
 
+    disk_ns: int = 0
+    """How long records take to be kept."""
+
+    hearing: End | None = None
+    """Where the last frame came from."""
+
+    session: Session | None = None
+    """What runs on it."""
+
     def __init__(
         self,
         name: str,
@@ -91,9 +100,6 @@ class Machine:
         self.tap = tap
         self._world = world
         self.records = MemoryRecords()
-        self.disk_ns = 0
-        """How long records take to be kept."""
-
         self.counts = FrameCounts()
         self.delivered: list[object] = []
         """What the session has delivered, unless `deliver` takes it."""
@@ -109,12 +115,6 @@ class Machine:
 
         self.ports: dict[str, Port] = {}
         """Where it takes datagrams, by link."""
-
-        self.hearing: End | None = None
-        """Where the last frame came from."""
-
-        self.session: Session | None = None
-        """What runs on it."""
 
         self._lines = count(1)
         self._ends: dict[End, None] = {}

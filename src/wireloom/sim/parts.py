@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeVar
 import msgspec
 
 from wireloom.performing.world import NS_PER_MS
+from wireloom.registry import protocol
 from wireloom.sim.ledger import Ledger, Meant, content
 from wireloom.sim.machine import Machine
 from wireloom.sim.streams import Stream
@@ -82,7 +83,7 @@ class Part(ABC):
         self.crashes: list[int] = []
         """When its machine died."""
         machine.deliver = self.hears
-        machine.misses = lambda raw: stage.ledger.lose(raw, machine.name)
+        machine.misses = self.misses
         self.settle_in()
 
     @classmethod
@@ -118,6 +119,23 @@ class Part(ABC):
     def hears(self, item: object) -> None:
         """Takes what the session delivers."""
         del item
+
+    def misses(self, raw: bytes) -> None:
+        """Takes note of a frame that was under way when its connection ended."""
+        self.stage.ledger.lose(raw, self.name)
+
+    def heard(self, raw: bytes) -> None:
+        """Takes note of a message that a node has captured."""
+        message = self.stage.ledger.find(raw)
+        if message is None or message.deadline_ms is not None:
+            return
+        known = protocol(self.PROTOCOL)
+        decoded = known.codec.decode(raw)
+        message.deadline_ms = known.record.summarise(decoded, raw).expires_ms
+
+    def destinations(self, message: Meant) -> list[tuple[str | None, tuple[str, ...]]]:
+        """For whom its messages are, as the books name them, and on which machines they are."""
+        return [(None, message.targets)]
 
     def act(self) -> None:
         """Does one of the things that its application does."""

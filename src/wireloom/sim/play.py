@@ -123,7 +123,9 @@ class Play:
             return
         part.lives += 1
         watched = Watched(
-            part.session(), lambda words: self.broken("frames", f"{part.name}: {words}", part.name)
+            part.session(),
+            lambda words: self.broken("frames", f"{part.name}: {words}", part.name),
+            None if part.machine.tap is None else part.heard,
         )
         part.machine.start(watched)
         part.wake()

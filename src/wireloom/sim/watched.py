@@ -12,15 +12,22 @@ class Watched:
     Args:
         session: The session.
         broken: Told in words of a frame that has not exactly one outcome.
+        heard: Told of frames that come in, if anybody wants to know.
     """
 
-    def __init__(self, session: Session, broken: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        broken: Callable[[str], None],
+        heard: Callable[[bytes], None] | None = None,
+    ) -> None:
         self.session = session
         self.ids = session.ids
         self.slow: Mapping[str, int] = session.slow
         self.gauges = session.gauges
         self.restore: Callable[[Iterable[Store], Turn], None] = session.restore
         self._broken = broken
+        self._heard = heard
 
     def handle(self, event: Event, turn: Turn) -> None:
         """Appends what is to be done about an event."""
@@ -31,6 +38,8 @@ class Watched:
             if count:
                 self._broken(f"{type(event).__name__} has {count} outcomes")
             return
+        if self._heard is not None:
+            self._heard(event.raw)
         last = commands[-1] if commands else None
         if count != 1 or type(last) is not Conclude:
             self._broken(f"a frame has {count} outcomes, and its last command is {last!r:.80}")

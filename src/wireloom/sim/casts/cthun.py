@@ -3,16 +3,21 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from wireloom.protocols.cthun import codec
 from wireloom.protocols.cthun.broker.session import BrokerSession
 from wireloom.protocols.cthun.broker.settings import BrokerSettings
 from wireloom.protocols.cthun.client import requests
+from wireloom.protocols.cthun.client.errors import ExpiredError, RefusedError
 from wireloom.protocols.cthun.client.requests import request
 from wireloom.protocols.cthun.client.session import LINK, BrokerClientSession
 from wireloom.protocols.cthun.client.settings import ClientSettings
-from wireloom.protocols.cthun.messages import DestinationReport, Packet
+from wireloom.protocols.cthun.messages import DestinationReport, ErrorMessage, Packet, TtlExpired
 from wireloom.sim.clients import ASK_SECONDS, BACKOFF, Client
+from wireloom.sim.ledger import Meant
 from wireloom.sim.parts import Part, converted
+from wireloom.wire.client.errors import ClientError
 from wireloom.wire.ids import Ids
+from wireloom.wire.outcome import Fate, Reason
 from wireloom.wire.session import Session
 
 TYPE: Final = "sim/line"
@@ -97,6 +102,34 @@ class Agent(Client):
         message = self.stage.ledger.messages.get(message_id)
         if message is not None and isinstance(answer, DestinationReport):
             message.promised.update(map(_name, answer.targets))
+
+    def fate_of(self, error: ClientError) -> tuple[Fate, Reason | None] | None:
+        """What an error of the broker says of a message."""
+        if isinstance(error, ExpiredError):
+            return Fate.EXPIRED, None
+        if not isinstance(error, RefusedError):
+            return None
+        words = str(error)
+        unproven = {
+            "not authenticated": Reason.UNAUTHENTICATED,
+            "not authorized": Reason.UNAUTHORIZED,
+        }
+        return Fate.REJECTED, next(
+            (reason for text, reason in unproven.items() if text in words), Reason.MALFORMED
+        )
+
+    def overhears(self, raw: bytes) -> None:
+        """Takes note of what the broker said on a connection that had ended."""
+        match codec.decode(raw).data:
+            case TtlExpired(id=about):
+                self.fails(about, ExpiredError("expired", about))
+            case ErrorMessage(id=str(about), description=words):
+                self.fails(about, RefusedError(words, about))
+
+    def destinations(self, message: Meant) -> list[tuple[str | None, tuple[str, ...]]]:
+        """The agents that a message was for; of one for everybody, those that it went to."""
+        names = message.targets or sorted(message.arrived.keys() | message.lost)
+        return [(_uri(name), (name,)) for name in names] or [(EVERYBODY, ())]
 
     # What it does.
 

@@ -3,21 +3,37 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.client import requests
+from wireloom.protocols.signalhub.client.errors import HubError
+from wireloom.protocols.signalhub.client.faults import error_of
 from wireloom.protocols.signalhub.client.requests import Draft, request
 from wireloom.protocols.signalhub.client.session import LINK, HubClientSession
 from wireloom.protocols.signalhub.client.settings import ClientSettings
+from wireloom.protocols.signalhub.constants import ErrorCode
 from wireloom.protocols.signalhub.hub.session import HubSession
 from wireloom.protocols.signalhub.hub.settings import HubSettings
-from wireloom.protocols.signalhub.messages import Application, DeliveryAck
+from wireloom.protocols.signalhub.messages import Application, DeliveryAck, Published
 from wireloom.sim.clients import ASK_SECONDS, BACKOFF, Client
+from wireloom.sim.ledger import Meant
 from wireloom.sim.parts import Part, converted
+from wireloom.wire.client.errors import ClientError
 from wireloom.wire.ids import Ids
+from wireloom.wire.outcome import Fate, Reason
 from wireloom.wire.session import Session
 
 SECRET: Final = b"what no client of a hub can guess"
 TOPIC: Final = "news"
 TYPE: Final = "sim:line"
+NOBODY: Final = (Fate.REJECTED, Reason.UNKNOWN_DESTINATION)
+_REASONS: Final = {
+    ErrorCode.UNKNOWN_ACTOR: Reason.UNKNOWN_DESTINATION,
+    ErrorCode.UNAUTHORIZED: Reason.UNAUTHORIZED,
+    ErrorCode.RATE_LIMITED: Reason.RATE_LIMITED,
+    ErrorCode.MESSAGE_TOO_LARGE: Reason.TOO_LARGE,
+    ErrorCode.VERSION_MISMATCH: Reason.UNSUPPORTED_VERSION,
+}
+"""What the hub's errors mean in the books."""
 
 
 def _url(name: str) -> str:
@@ -105,6 +121,34 @@ class HubClient(Client):
         message = self.stage.ledger.messages.get(message_id)
         if message is not None and isinstance(answer, DeliveryAck):
             message.promised.update(message.targets)
+        elif message is not None and isinstance(answer, Published):
+            message.reached = answer.payload.subscriber_count > 0
+            message.told = None if message.reached else NOBODY
+
+    def fate_of(self, error: ClientError) -> tuple[Fate, Reason | None] | None:
+        """What an error of the hub says of a message."""
+        if not isinstance(error, HubError):
+            return None
+        if error.code in (ErrorCode.TIMEOUT, ErrorCode.MESSAGE_EXPIRED):
+            return Fate.EXPIRED, None
+        details = error.details if isinstance(error.details, dict) else {}
+        if details.get("reason") == "invalid_message":
+            return Fate.REJECTED, Reason.MALFORMED
+        return Fate.REJECTED, _REASONS.get(error.code, Reason.INTERNAL)
+
+    def overhears(self, raw: bytes) -> None:
+        """Takes note of what the hub said on a connection that had ended."""
+        message = codec.decode(raw)
+        error = error_of(message)
+        if error is not None:
+            self.fails(error.about, error)
+        elif isinstance(message, Published) and isinstance(message.correlation_id, str):
+            self.learns(message.correlation_id, message)
+
+    def destinations(self, message: Meant) -> list[tuple[str | None, tuple[str, ...]]]:
+        """The actor that a message was for; of a publication, nobody by name."""
+        names = message.targets
+        return [(_address(name), (name,)) for name in names] or [(None, ())]
 
     # What it does.
 

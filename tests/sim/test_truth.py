@@ -1,0 +1,51 @@
+"""The truth of a play agrees with what its captures prove, message by message."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from generate.oracle import captured, fates
+from sim import plays
+from wireloom.sim.captures import Captures
+from wireloom.sim.play import Play
+from wireloom.sim.scenario import Scenario
+from wireloom.sim.truth import COUNTS, TRUTH, save, truth
+from wireloom.wire.outcome import Fate
+
+PLAYED = {
+    "hub": plays.hub(),
+    "hub in a hurry": plays.hub(ttl_seconds=2),
+    "broker": plays.broker(),
+    "broker in a hurry": plays.broker(ttl_seconds=2),
+}
+
+
+def played(scenario: Scenario, seed: int, folder: Path) -> tuple[Play, int]:
+    with closing(Captures(folder / "captures", seed)) as captures:
+        play = Play(scenario, seed, tap=captures.tap, flush=captures.flush)
+        assert not play.run().broken
+    return play, captures.horizon_ms
+
+
+@pytest.mark.parametrize("scenario", PLAYED.values(), ids=PLAYED)
+def test_the_books_of_the_captures_tell_the_truth(scenario: Scenario, tmp_path: Path) -> None:
+    states = set()
+    for seed in range(3):
+        folder = tmp_path / str(seed)
+        play, horizon_ms = played(scenario, seed, folder)
+        rows = truth(play, horizon_ms)
+        assert {row[:3]: row[3:] for row in rows} == fates(captured(folder))
+        states |= {row.state for row in rows}
+    assert Fate.DELIVERED in states
+
+
+def test_the_truth_is_written_as_the_generator_writes_it(tmp_path: Path) -> None:
+    play, horizon_ms = played(plays.hub(), 1, tmp_path)
+    save(play, tmp_path, horizon_ms)
+    rows = [json.loads(line) for line in (tmp_path / TRUTH).read_text().splitlines()]
+    assert set(rows[0]) == {"protocol", "message_id", "destination", "state", "reason"}
+    counts = json.loads((tmp_path / COUNTS).read_text())
+    assert counts["captured"] == counts["frames"]["signalhub"] == len(captured(tmp_path))
+    assert sum(counts["books"]["signalhub"].values()) == len(rows)
