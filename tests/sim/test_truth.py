@@ -18,6 +18,9 @@ PLAYED = {
     "hub": plays.hub(),
     "hub in a hurry": plays.hub(ttl_seconds=2),
     "broker": plays.broker(),
+    "broker out of reach": plays.broker(
+        calm_seconds=0, seconds=300, mobility={"width_m": 300, "height_m": 300, "most_speed": 9}
+    ),
     "broker in a hurry": plays.broker(ttl_seconds=2),
 }
 

@@ -158,3 +158,29 @@ def test_who_dials_and_dies_meanwhile_hears_nothing() -> None:
     bob.crash()
     world.pass_time(50)
     assert again.events() == [DialFailed(BOB, "refused")]
+
+
+def test_a_stream_ends_when_its_ends_stay_out_of_reach() -> None:
+    world = World()
+    (ada, a), (bob, b) = add(world, "ada"), add(world, "bob")
+    ada.hear(a.asks(BOB))
+    world.network.cut("west", ["ada"])
+    world.part(ada, bob)
+    ada.hear(a.asks(Send(1, b"held")))
+    world.pass_time(59_000)
+    assert list(world.under_way()) == [(bob, b"held")]
+    assert len(a.heard) == len(b.heard) == 1
+    world.pass_time(2_000)
+    assert a.events()[1:] == b.events()[1:] == [Closed(1, 1006)]
+
+
+def test_a_stream_outlasts_a_short_cut() -> None:
+    world = World()
+    (ada, a), (bob, b) = add(world, "ada"), add(world, "bob")
+    ada.hear(a.asks(BOB))
+    world.network.cut("west", ["ada"])
+    world.part(ada, bob)
+    ada.hear(a.asks(Send(1, b"held")))
+    world.network.heal("west")
+    world.pass_time(61_000)
+    assert b.events()[1:] == [FrameReceived(1, b"held")]

@@ -1,6 +1,6 @@
 """What is to happen, by the time at which it does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from typing import Any
 
@@ -18,6 +18,10 @@ class Agenda:
 
     def __len__(self) -> int:
         return len(self._heap)
+
+    def __iter__(self) -> Iterator[tuple[Call, tuple[Any, ...]]]:
+        """What is to happen, in no order."""
+        return ((call, args) for _, _, call, args in self._heap)
 
     def put(self, at_ns: int, call: Call, *args: object) -> None:
         """Has something happen."""

@@ -56,7 +56,7 @@ class End:
     """
 
     def __init__(self, holder: Holder, link: str, peer: str) -> None:
-        self._holder = holder
+        self.holder = holder
         self.link = link
         self.peer = self.name = peer
         self.protocol = ""
@@ -81,12 +81,12 @@ class End:
     def put(self, raw: bytes, text: bool) -> None:  # noqa: FBT001
         """Takes a frame that leaves when frames are let out."""
         if not self.out:
-            self._holder.flush_later(self)
+            self.holder.flush_later(self)
         self.out.append((raw, text))
 
     def close(self, code: int, reason: str) -> None:
         """Ends the connection, after what was put has left."""
-        self._holder.closes(self, code, reason)
+        self.holder.closes(self, code, reason)
 
     def admit(self) -> None:
         """The session knows who is there."""
@@ -117,16 +117,16 @@ class End:
     def receive(self, raw: bytes, text: bool, sent_ns: int) -> None:  # noqa: FBT001
         """A frame arrives, unless this side has ended the connection."""
         if self.far is None:
-            self._holder.missed(self, raw)
+            self.holder.missed(self, raw)
             return
         self.sent_ns = sent_ns
-        self._holder.received(self, raw, text)
+        self.holder.received(self, raw, text)
 
     def ended(self, code: int, reason: str) -> None:
         """The other side has ended the connection."""
         if self.far is not None:
             self.far = None
-            self._holder.lost(self, code, reason)
+            self.holder.lost(self, code, reason)
 
 
 class Visitor:

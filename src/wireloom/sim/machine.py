@@ -1,6 +1,6 @@
 """A simulated machine: it runs one session, may crash or stop, and keeps records across lives."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Final, Protocol
 
@@ -136,6 +136,11 @@ class Machine:
     def is_paused(self) -> bool:
         """Whether it is stopped: nothing reaches it, and no timer fires."""
         return self._deferred is not None
+
+    @property
+    def deferred(self) -> Sequence[tuple[Call, tuple[object, ...]]]:
+        """What waits because the process is stopped."""
+        return self._deferred or ()
 
     @property
     def ends(self) -> tuple[End, ...]:

@@ -5,7 +5,7 @@ keeps its order: what the network drops is sent again, which takes time, and wha
 waits until that heals.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from struct import Struct as Layout
 from typing import Final, Protocol
@@ -145,10 +145,11 @@ class Network:
         if self._cuts.pop(name, None) is not None:
             self._resume()
 
-    def move(self, contacts: Iterable[tuple[str, str]]) -> None:
-        """From now on only these pairs of machines reach each other."""
-        self._contacts = {frozenset(pair) for pair in contacts}
+    def move(self, contacts: Iterable[tuple[str, str]]) -> set[frozenset[str]]:
+        """From now on only these pairs of machines reach each other; returns those that parted."""
+        before, self._contacts = self._contacts, {frozenset(pair) for pair in contacts}
         self._resume()
+        return (before or set()) - self._contacts
 
     def touch(self, one: str, other: str, *, is_up: bool) -> None:
         """Two machines begin or cease to reach each other."""
@@ -196,6 +197,12 @@ class Network:
         if raw is not None:
             self._note(at_ns, path, raw)
         self._later(at_ns, call, *args)
+
+    def waiting(self) -> Iterator[tuple[Call, tuple[object, ...]]]:
+        """What streams hold back."""
+        for path in self._paths.values():
+            for _, call, args in path.waiting:
+                yield call, args
 
     def _resume(self) -> None:
         """Sends what streams held back, where the way is open again."""

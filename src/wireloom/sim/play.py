@@ -94,6 +94,7 @@ class Play:
         for name, cast in scenario.cast.items():
             self._casts[name] = [self._enlist(name, cast, one) for one in range(cast.count)]
         self.parts = [part for parts in self._casts.values() for part in parts]
+        self._named = {part.name: part for part in self.parts}
         self._raise_curtain()
 
     # What others ask of it.
@@ -262,10 +263,19 @@ class Play:
 
     def _meet(self, one: str, other: str, is_up: bool) -> None:  # noqa: FBT001
         self.world.network.touch(one, other, is_up=is_up)
+        if not is_up:
+            self._leave(one, other)
 
     def _walk(self, walkers: Sequence[Walker], range_m: float) -> None:
         for walker in walkers:
             walker.step(STEP_SECONDS)
-        self.world.network.move(near(walkers, range_m))
+        for pair in sorted(map(sorted, self.world.network.move(near(walkers, range_m)))):
+            self._leave(*pair)
         at_ns = self.now_ns + int(STEP_SECONDS * NS)
         self.world.later(at_ns, self._walk, walkers, range_m)
+
+    def _leave(self, one: str, other: str) -> None:
+        """The streams between two machines end, unless they meet again soon."""
+        near, far = self._named[one].machine, self._named[other].machine
+        self.world.part(near, far)
+        self.world.part(far, near)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
-from wireloom.performing.world import NS_PER_MS
 from wireloom.sim.agenda import Call
 from wireloom.sim.parts import Part
 from wireloom.sim.ports import DatagramEnd
@@ -12,8 +11,6 @@ from wireloom.sim.tables import Fault, Trouble
 from wireloom.sim.world import World
 
 NS: Final = 1_000_000_000
-MAX_PATIENCE_NS: Final = 60_000 * NS_PER_MS
-"""A connection over which nothing came for so long is given up at both ends."""
 
 
 class Lives(Protocol):
@@ -112,9 +109,9 @@ class Troublemaker:
         world.network.cut(name, inside)
         self._after(world.network.heal, name)
         for part in victims:
-            for end in part.machine.ends:
-                if not isinstance(end, DatagramEnd):
-                    world.later(world.now_ns + MAX_PATIENCE_NS, world.give_up, end)
+            for other in world.machines:
+                if other.name not in inside:
+                    world.part(part.machine, other)
 
     def _after(self, call: Call, *args: object) -> None:
         """Has something be right again, before the calm begins."""

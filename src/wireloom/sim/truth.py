@@ -40,6 +40,8 @@ def truth(play: Play, horizon_ms: int) -> list[Row]:
         play: A play that is over.
         horizon_ms: When the last frame was captured: what has no fate by then is in flight or lost.
     """
+    for machine, raw in play.world.under_way():
+        machine.misses(raw)
     parts = {part.name: part for part in play.parts}
     seen = (one for one in play.ledger.messages.values() if one.deadline_ms is not None)
     rows = [row for message in seen for row in _rows(message, parts, horizon_ms)]

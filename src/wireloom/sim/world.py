@@ -1,6 +1,7 @@
 """Machines on one virtual clock, with lines between them."""
 
 from collections import deque
+from collections.abc import Iterator
 from typing import Final
 
 from wireloom.performing.world import NS_PER_MS, Tap, now_ms
@@ -15,6 +16,9 @@ from wireloom.wire.session import Dial
 
 MAX_ARRIVALS: Final = 1_000_000
 """Frames that follow each other without any time passing; more of them never come to rest."""
+
+MAX_PATIENCE_NS: Final = 60_000 * NS_PER_MS
+"""How long a stream lasts while its ends do not reach each other."""
 
 DIAL_NS: Final = 10_000 * NS_PER_MS
 """How long somebody who dials waits for a machine that does not answer."""
@@ -180,8 +184,24 @@ class World:
         if machine.open(near):
             other.open(far)
 
+    def part(self, one: Machine, other: Machine) -> None:
+        """Two machines do not reach each other any more: their streams end if it stays so."""
+        for end in one.ends:
+            if end.path is not None and end.far is not None and end.path.far is other:
+                self.later(self.now_ns + MAX_PATIENCE_NS, self.give_up, end)
+
     def give_up(self, end: End) -> None:
-        """Breaks a connection off, if the way between its ends is still cut."""
+        """Breaks a stream off, if the way between its ends is cut."""
         path = end.path
         if path is not None and not self.network.reaches(path.near.name, path.far.name):
             end.break_off()
+
+    def under_way(self) -> Iterator[tuple[Machine, bytes]]:
+        """The frames of streams that have left and not arrived, and where they go."""
+        deferred = (one for machine in self.machines for one in machine.deferred)
+        for call, args in (*self._agenda, *self.network.waiting(), *deferred):
+            end = getattr(call, "__self__", None)
+            if isinstance(end, End) and isinstance(end.holder, Machine):
+                raw = args[0]
+                if isinstance(raw, bytes):
+                    yield end.holder, raw
