@@ -6,7 +6,7 @@ from sim.actors import Caller
 from wireloom.sim.watched import Watched
 from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason
-from wireloom.wire.session import Command, Conclude, FrameReceived, Send, Turn
+from wireloom.wire.session import Command, Compose, Conclude, FrameReceived, Send, Turn
 
 FINE = Conclude(Outcome.ACCEPTED)
 
@@ -55,3 +55,16 @@ def test_what_is_right_is_not_told() -> None:
     watched.handle(caller.asks(Send(1, b"")), Turn(Ids("x")))
     watched.restore([], turn)
     assert (told, watched.gauges(), len(turn.commands)) == ([], {}, 2)
+
+
+def test_a_witness_hears_what_comes_in_and_what_is_composed_for_nobody() -> None:
+    class Note:
+        def __init__(self) -> None:
+            self.notes: list[bytes] = []
+            self.heard = self.composed = self.notes.append
+
+    note, caller = Note(), Caller(echoes=True)
+    watched = Watched(caller, lambda _: None, note)
+    watched.handle(FrameReceived(1, b"in"), Turn(Ids("x")))
+    watched.handle(caller.asks(Compose(b"local", "ada"), Send(1, b"out")), Turn(Ids("x")))
+    assert note.notes == [b"in", b"local"]

@@ -133,6 +133,9 @@ class Part(ABC):
         decoded = known.codec.decode(raw)
         message.deadline_ms = known.record.summarise(decoded, raw).expires_ms
 
+    def composed(self, raw: bytes) -> None:  # noqa: B027
+        """Takes note of what a node said of a message to nobody."""
+
     def destinations(self, message: Meant) -> list[tuple[str | None, tuple[str, ...]]]:
         """For whom its messages are, as the books name them, and on which machines they are."""
         return [(None, message.targets)]

@@ -126,7 +126,7 @@ class Play:
         watched = Watched(
             part.session(),
             lambda words: self.broken("frames", f"{part.name}: {words}", part.name),
-            None if part.machine.tap is None else part.heard,
+            None if part.machine.tap is None else part,
         )
         part.machine.start(watched)
         part.wake()

@@ -1,9 +1,31 @@
 """A session that is watched while it runs: it notices nothing of that."""
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
 
 from wireloom.wire.outcome import Outcome
-from wireloom.wire.session import Conclude, Event, FrameReceived, Session, Store, Turn
+from wireloom.wire.session import (
+    Command,
+    Compose,
+    Conclude,
+    Event,
+    FrameReceived,
+    Session,
+    Store,
+    Turn,
+)
+
+
+class Witness(Protocol):
+    """Takes note of what a node captures."""
+
+    def heard(self, raw: bytes, /) -> None:
+        """A frame came in."""
+        ...
+
+    def composed(self, raw: bytes, /) -> None:
+        """A frame was composed for a peer that is not there."""
+        ...
 
 
 class Watched:
@@ -12,14 +34,14 @@ class Watched:
     Args:
         session: The session.
         broken: Told in words of a frame that has not exactly one outcome.
-        heard: Told of frames that come in, if anybody wants to know.
+        witness: Takes note of what is captured, if anything is.
     """
 
     def __init__(
         self,
         session: Session,
         broken: Callable[[str], None],
-        heard: Callable[[bytes], None] | None = None,
+        witness: Witness | None = None,
     ) -> None:
         self.session = session
         self.ids = session.ids
@@ -27,21 +49,29 @@ class Watched:
         self.gauges = session.gauges
         self.restore: Callable[[Iterable[Store], Turn], None] = session.restore
         self._broken = broken
-        self._heard = heard
+        self._witness = witness
 
     def handle(self, event: Event, turn: Turn) -> None:
         """Appends what is to be done about an event."""
         self.session.handle(event, turn)
         commands = turn.commands
         count = sum(type(command) is Conclude for command in commands)
+        if self._witness is not None:
+            _testify(self._witness, event, commands)
         if type(event) is not FrameReceived:
             if count:
                 self._broken(f"{type(event).__name__} has {count} outcomes")
             return
-        if self._heard is not None:
-            self._heard(event.raw)
         last = commands[-1] if commands else None
         if count != 1 or type(last) is not Conclude:
             self._broken(f"a frame has {count} outcomes, and its last command is {last!r:.80}")
         elif (last.reason is None) == (last.outcome is Outcome.REJECTED):
             self._broken(f"a frame is {last.outcome} for the reason {last.reason}")
+
+
+def _testify(witness: Witness, event: Event, commands: Iterable[Command]) -> None:
+    if type(event) is FrameReceived:
+        witness.heard(event.raw)
+    for command in commands:
+        if type(command) is Compose:
+            witness.composed(command.raw)

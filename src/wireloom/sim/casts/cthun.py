@@ -68,6 +68,12 @@ class Broker(Part):
         """What gauges may reach."""
         return {gauge: getattr(self.settings, name) for gauge, name in self.BOUNDS.items()}
 
+    def composed(self, raw: bytes) -> None:
+        """Takes note of a message that expired while its sender was away."""
+        match codec.decode(raw).data:
+            case TtlExpired(id=about) if about in self.stage.ledger.messages:
+                self.stage.ledger.messages[about].told = Fate.EXPIRED, None
+
 
 class Agent(Client):
     """An agent at a broker."""
