@@ -27,7 +27,7 @@ class Client(Part):
     _is_greeted = False
 
     def settle_in(self) -> None:
-        """Notes whom it talks to, once all are there."""
+        """It has no connection yet."""
         self.up_since_ns: int | None = None
 
     @property

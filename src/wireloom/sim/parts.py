@@ -57,9 +57,6 @@ class Part(ABC):
     IS_NODE: ClassVar[bool] = False
     """Whether it is what `wireloom serve` serves, which captures its frames."""
 
-    BOUNDS: ClassVar[Mapping[str, str]] = {}
-    """The gauges that a setting bounds, and which."""
-
     DRAINED: ClassVar[Sequence[str]] = ()
     """The gauges that are 0 once nothing has gone wrong for a while."""
 
@@ -169,6 +166,11 @@ class Part(ABC):
         )
         self.stage.ledger.enter(message)
         return message
+
+    def next_id(self) -> str:
+        """An id for a message."""
+        assert self.machine.session is not None
+        return self.machine.session.ids.next()
 
     def others(self) -> list["Part"]:
         """All others of its role."""

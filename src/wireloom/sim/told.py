@@ -1,13 +1,15 @@
 """What broke in a play, told so that it can be understood and played again."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from wireloom.registry import protocol
 from wireloom.sim.invariants import SENTENCES, Broken
 from wireloom.sim.recent import Flight
 from wireloom.wire.errors import WireError
 
-MAX_SHOWN = 160
+MAX_SHOWN: Final = 160
+"""Columns of a line in a transcript."""
 
 
 def transcript(broken: Broken, begun_ns: int, protocols: dict[str, str]) -> Iterator[str]:

@@ -35,8 +35,3 @@ def test_an_agent_alone_says_nothing_to_nobody() -> None:
     play = Play(plays.broker(faults={}, cast=cast), 1)
     assert not play.run().broken
     assert not play.ledger.messages
-
-
-def test_bounds_name_settings_that_there_are() -> None:
-    play = Play(plays.broker(limits={"held_count": 7}), 1)
-    assert play.parts[0].bounds()["queued"] == 7

@@ -36,8 +36,3 @@ def test_an_actor_alone_says_nothing_to_nobody() -> None:
     play = Play(plays.hub(faults={}, cast=cast), 1)
     assert not play.run().broken
     assert not play.ledger.messages
-
-
-def test_bounds_name_settings_that_there_are() -> None:
-    play = Play(plays.hub(limits={"max_all_queued": 7}), 1)
-    assert play.parts[0].bounds()["queued"] == 7

@@ -1,7 +1,7 @@
 """The Cthun broker and its agents."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from wireloom.protocols.cthun import codec
 from wireloom.protocols.cthun.broker.session import BrokerSession
@@ -14,7 +14,8 @@ from wireloom.protocols.cthun.client.settings import ClientSettings
 from wireloom.protocols.cthun.messages import DestinationReport, ErrorMessage, Packet, TtlExpired
 from wireloom.sim.clients import ASK_SECONDS, BACKOFF, Client
 from wireloom.sim.ledger import Meant
-from wireloom.sim.parts import Part, converted
+from wireloom.sim.parts import converted
+from wireloom.sim.servers import Server
 from wireloom.wire.client.errors import ClientError
 from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Fate, Reason
@@ -22,10 +23,6 @@ from wireloom.wire.session import Session
 
 TYPE: Final = "sim/line"
 EVERYBODY: Final = "cth://*/agent"
-
-
-def _url(name: str) -> str:
-    return f"wss://{name}/cthun"
 
 
 def _uri(name: str) -> str:
@@ -36,12 +33,14 @@ def _name(uri: str) -> str:
     return uri.removeprefix("cth://").removesuffix("/agent")
 
 
-class Broker(Part):
+class Broker(Server):
     """A broker."""
 
     ROLE = "broker"
     PROTOCOL = "cthun"
-    IS_NODE = True
+    LINK = LINK
+    SETTINGS = BrokerSettings
+    GIVEN = {"trust_sender": True}
     BOUNDS = {
         "connections": "max_connection_count",
         "queued": "held_count",
@@ -50,23 +49,13 @@ class Broker(Part):
     DRAINED = ("queued",)
 
     @classmethod
-    def check(cls, name: str, limits: Mapping[str, Any], error: Callable[[str], Exception]) -> None:
-        """Raises an error if these settings cannot be."""
-        converted(BrokerSettings, name, limits, error)
-
-    def settle_in(self) -> None:
-        """Listens."""
-        self.stage.world.listen(self.machine, LINK, _url(self.name))
-        given = {"trust_sender": True, **self.limits}
-        self.settings = converted(BrokerSettings, self.name, given, ValueError)
+    def url(cls, name: str) -> str:
+        """Where clients reach the server of a machine."""
+        return f"wss://{name}/cthun"
 
     def session(self) -> Session:
         """The broker of a new life."""
-        return BrokerSession(self.settings, Ids(self.boot))
-
-    def bounds(self) -> Mapping[str, int]:
-        """What gauges may reach."""
-        return {gauge: getattr(self.settings, name) for gauge, name in self.BOUNDS.items()}
+        return BrokerSession(cast("BrokerSettings", self.settings), Ids(self.boot))
 
     def composed(self, raw: bytes) -> None:
         """Takes note of a message that expired while its sender was away."""
@@ -91,7 +80,7 @@ class Agent(Client):
     def session(self) -> Session:
         """The agent of a new life."""
         settings = ClientSettings(
-            url=_url(self.server.name), uri=_uri(self.name), backoff=BACKOFF, **self.limits
+            url=Broker.url(self.server.name), uri=_uri(self.name), backoff=BACKOFF, **self.limits
         )
         return BrokerClientSession(settings, Ids(self.boot), self.random.random)
 
@@ -149,29 +138,25 @@ class Agent(Client):
 
     def do_everybody(self) -> None:
         """Sends to whoever is connected."""
-        message = self.means(self._next_id(), ())
+        message = self.means(self.next_id(), ())
         draft = requests.send([EVERYBODY], TYPE, message.content.encode(), self.wish.ttl_seconds)
         self.asks(request(message.id, draft, ASK_SECONDS))
 
     def do_inventory(self) -> None:
         """Asks who is connected."""
         draft = requests.inventory([EVERYBODY], ASK_SECONDS)
-        self.asks(request(self._next_id(), draft, ASK_SECONDS))
+        self.asks(request(self.next_id(), draft, ASK_SECONDS))
 
     def _say(self, *, is_reported: bool) -> None:
         others = self.others()
         if not others:
             return
         other = self.random.choice(others)
-        message = self.means(self._next_id(), [other])
+        message = self.means(self.next_id(), [other])
         draft = requests.send_reported if is_reported else requests.send
         data = message.content.encode()
         made = draft([_uri(other.name)], TYPE, data, self.wish.ttl_seconds)
         self.asks(request(message.id, made, ASK_SECONDS))
-
-    def _next_id(self) -> str:
-        assert self.machine.session is not None
-        return self.machine.session.ids.next()
 
 
 ROLES: Final = (Broker, Agent)

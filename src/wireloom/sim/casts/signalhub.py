@@ -1,7 +1,7 @@
 """The Signal Hub and its clients."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from wireloom.protocols.signalhub import codec
 from wireloom.protocols.signalhub.client import requests
@@ -16,7 +16,8 @@ from wireloom.protocols.signalhub.hub.settings import HubSettings
 from wireloom.protocols.signalhub.messages import Application, DeliveryAck, Published
 from wireloom.sim.clients import ASK_SECONDS, BACKOFF, Client
 from wireloom.sim.ledger import Meant
-from wireloom.sim.parts import Part, converted
+from wireloom.sim.parts import converted
+from wireloom.sim.servers import Server
 from wireloom.wire.client.errors import ClientError
 from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Fate, Reason
@@ -36,20 +37,18 @@ _REASONS: Final = {
 """What the hub's errors mean in the books."""
 
 
-def _url(name: str) -> str:
-    return f"ws://{name}/hub"
-
-
 def _address(name: str) -> str:
     return f"@({name})"
 
 
-class Hub(Part):
+class Hub(Server):
     """A hub."""
 
     ROLE = "hub"
     PROTOCOL = "signalhub"
-    IS_NODE = True
+    LINK = LINK
+    SETTINGS = HubSettings
+    GIVEN = {"secret": SECRET}
     BOUNDS = {
         "connections": "max_lines",
         "registrations": "max_registrations",
@@ -62,24 +61,13 @@ class Hub(Part):
     DRAINED = ("queued", "pending")
 
     @classmethod
-    def check(cls, name: str, limits: Mapping[str, Any], error: Callable[[str], Exception]) -> None:
-        """Raises an error if these settings cannot be."""
-        converted(HubSettings, name, {"secret": SECRET, **limits}, error)
-
-    def settle_in(self) -> None:
-        """Listens."""
-        self.stage.world.listen(self.machine, LINK, _url(self.name))
-        self.settings = converted(
-            HubSettings, self.name, {"secret": SECRET, **self.limits}, ValueError
-        )
+    def url(cls, name: str) -> str:
+        """Where clients reach the server of a machine."""
+        return f"ws://{name}/hub"
 
     def session(self) -> Session:
         """The hub of a new life."""
-        return HubSession(self.settings, Ids(self.boot))
-
-    def bounds(self) -> Mapping[str, int]:
-        """What gauges may reach."""
-        return {gauge: getattr(self.settings, name) for gauge, name in self.BOUNDS.items()}
+        return HubSession(cast("HubSettings", self.settings), Ids(self.boot))
 
 
 class HubClient(Client):
@@ -99,7 +87,7 @@ class HubClient(Client):
     def session(self) -> Session:
         """The client of a new life."""
         settings = ClientSettings(
-            url=_url(self.server.name),
+            url=Hub.url(self.server.name),
             address=_address(self.name),
             backoff=BACKOFF,
             **self.limits,
@@ -162,7 +150,7 @@ class HubClient(Client):
 
     def do_publish(self) -> None:
         """Publishes; whoever is there gets it."""
-        message = self.means(self._next_id(), (), ASK_SECONDS)
+        message = self.means(self.next_id(), (), ASK_SECONDS)
         draft = requests.publish(TOPIC, TYPE, message.content)
         self.asks(request(message.id, draft, ASK_SECONDS))
 
@@ -175,17 +163,13 @@ class HubClient(Client):
         if not others:
             return
         other = self.random.choice(others)
-        message = self.means(self._next_id(), [other], ASK_SECONDS)
+        message = self.means(self.next_id(), [other], ASK_SECONDS)
         ttl_ms = int(self.wish.ttl_seconds * 1_000)
         made = draft(_address(other.name), TYPE, message.content, ttl_ms=ttl_ms)
         self.asks(request(message.id, made, ASK_SECONDS))
 
     def _ask_for(self, draft: Draft[Any]) -> None:
-        self.asks(request(self._next_id(), draft, ASK_SECONDS))
-
-    def _next_id(self) -> str:
-        assert self.machine.session is not None
-        return self.machine.session.ids.next()
+        self.asks(request(self.next_id(), draft, ASK_SECONDS))
 
 
 ROLES: Final = (Hub, HubClient)
