@@ -34,6 +34,7 @@ QUESTIONS = (
     "live_fan_out",
     "live_send",
     "live_limits",
+    "simulate",
 )
 
 

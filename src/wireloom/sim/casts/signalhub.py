@@ -51,7 +51,7 @@ class Hub(Server):
     GIVEN = {"secret": SECRET}
     BOUNDS = {
         "connections": "max_lines",
-        "registrations": "max_registrations",
+        "registrations": "max_actors",
         "registration_bytes": "max_registrations_size",
         "subscriptions": "max_all_subscriptions",
         "queued": "max_all_queued",
