@@ -1,10 +1,22 @@
 """The time of a simulated world, and what its machines take it to be."""
 
-from typing import Final
+from typing import Final, Protocol
 
-from wireloom.performing.world import NS_PER_MS
+from wireloom.performing.world import NS_PER_MS, Clock
 
 _MILLION: Final = 1_000_000
+
+
+class MachineClock(Clock, Protocol):
+    """A machine's clock."""
+
+    def true_ns(self, at_ms: int, /) -> int:
+        """When it shows a time, by the world's clock."""
+        ...
+
+    def shown_ns(self, at_ns: int, /) -> int:
+        """What it shows at a time of the world's clock."""
+        ...
 
 
 class VirtualClock:

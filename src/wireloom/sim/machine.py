@@ -7,11 +7,11 @@ from typing import Final, Protocol
 from wireloom.performing.counts import FrameCounts
 from wireloom.performing.performer import Performer
 from wireloom.performing.runner import Runner
-from wireloom.performing.world import NS_PER_MS, Channel, Clock, Tap
+from wireloom.performing.world import NS_PER_MS, Channel, Tap
 from wireloom.sim.agenda import Call
+from wireloom.sim.clocks import MachineClock
 from wireloom.sim.ends import ABNORMAL, End, Visitor
-from wireloom.sim.network import Network
-from wireloom.sim.ports import Place, Port
+from wireloom.sim.ports import Ground, Port
 from wireloom.sim.records import MemoryRecords
 from wireloom.wire.session import Dial, Event, FrameReceived, Session
 
@@ -19,38 +19,11 @@ UNNOTICED_NS: Final = 60_000 * NS_PER_MS
 """How long the other ends of a machine that vanished take it to be there."""
 
 
-class MachineClock(Clock, Protocol):
-    """A machine's clock."""
-
-    def true_ns(self, at_ms: int, /) -> int:
-        """When it shows a time, by the world's clock."""
-        ...
-
-    def shown_ns(self, at_ns: int, /) -> int:
-        """What it shows at a time of the world's clock."""
-        ...
-
-
-class Surroundings(Protocol):
+class Surroundings(Ground, Protocol):
     """What a machine needs of its world."""
-
-    network: Network
-
-    @property
-    def now_ns(self) -> int:
-        """What time it is, whatever the machine's clock says."""
-        ...
-
-    def later(self, at_ns: int, call: Call, /, *args: object) -> None:
-        """Has something happen at a time, after all that happens then already."""
-        ...
 
     def post(self, call: Call, /, *args: object) -> None:
         """Has something happen now, after all that was posted before."""
-        ...
-
-    def port(self, place: Place, /) -> Port | None:
-        """What takes datagrams at an address."""
         ...
 
     def reach(self, machine: "Machine", dial: Dial, /) -> None:

@@ -26,11 +26,11 @@ class Ground(Protocol):
 
     @property
     def now_ns(self) -> int:
-        """What time it is."""
+        """What time it is, whatever a machine's clock says."""
         ...
 
     def later(self, at_ns: int, call: Call, /, *args: object) -> None:
-        """Has something happen."""
+        """Has something happen at a time, after all that happens then already."""
         ...
 
     def port(self, place: Place, /) -> "Port | None":
