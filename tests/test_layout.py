@@ -155,6 +155,11 @@ def test_only_endpoints_and_clients_of_the_live_side_name_a_protocol(path: Path)
     assert not PROTOCOL.search(path.read_text())
 
 
+@pytest.mark.parametrize("path", [*(SOURCE / "sim").glob("*.py")], ids=lambda path: path.name)
+def test_only_casts_of_the_simulator_name_a_protocol(path: Path) -> None:
+    assert not PROTOCOL.search(path.read_text())
+
+
 ROOMS = ("hub", "broker", "node", "peer")
 """What the folder of a protocol's live side is called, by what the protocol calls it."""
 
