@@ -6,9 +6,11 @@ from pathlib import Path
 import polars
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from support.numbers import TABLE
+from wireloom.pipeline import log as logs
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Column, Table
 
@@ -103,3 +105,25 @@ def test_another_delta_reader_opens_the_tables(tables: Path) -> None:
         "lost",
     }
     assert polars.read_delta(str(tables / "frames")).height > 0
+
+
+def test_a_table_is_read_on_when_somebody_else_has_committed(tmp_path: Path) -> None:
+    ours, theirs = TableStore(tmp_path).log, TableStore(tmp_path).log
+    for version in range(12):
+        theirs.commit(TABLE, [], {"a": version})
+        assert ours.done(TABLE.name, "a") == version
+
+
+def test_without_a_next_commit_the_log_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = TableStore(tmp_path).log
+    log.commit(TABLE, [], {"a": 1})
+    assert log.done(TABLE.name, "a") == 1
+    looks: list[str] = []
+    monkeypatch.setattr(DeltaTable, "update_incremental", lambda _: looks.append("again"))
+    assert log.done(TABLE.name, "a") == 1
+    assert looks == []
+    monkeypatch.setattr(logs, "KEPT_SECONDS", 0.0)
+    assert log.done(TABLE.name, "a") == 1
+    assert looks == ["again"]

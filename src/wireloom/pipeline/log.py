@@ -28,6 +28,10 @@ LOG_RETENTION: Final = "interval 1 days"
 FRESH_SECONDS: Final = 1.0
 """How long a table on object storage counts as it was read."""
 
+KEPT_SECONDS: Final = 3_600.0
+"""How long a table on a disk counts as it was read, while there is no next commit. It is much less
+than commits stay in the log."""
+
 
 class File(NamedTuple):
     """A Parquet file of a table, as the log knows it."""
@@ -80,15 +84,15 @@ class DeltaLog:
     def open(self, name: str) -> DeltaTable | None:
         """The table as it is now, if it exists.
 
-        On object storage, where each look costs a request, what another process has committed is
-        seen after `FRESH_SECONDS` at the latest; what this one has is seen at once.
+        On a disk, whether there is a next commit is one look for its file. On object storage, where
+        each look costs a request, what another process has committed is seen after `FRESH_SECONDS`
+        at the latest; what this one has is seen at once.
         """
         known: dict[str, Opened] = self._opened.__dict__
         now, commits = monotonic(), self._commits[name]
         before = known.get(name)
         if before is not None:
-            is_fresh = self._files.is_remote and now < before.at + FRESH_SECONDS
-            if not is_fresh or before.commits != commits:
+            if before.commits != commits or not self._is_fresh(name, before, now):
                 before.table.update_incremental()
                 known[name] = Opened(before.table, now, commits)
             return before.table
@@ -97,6 +101,13 @@ class DeltaLog:
         except TableNotFoundError:
             return None
         return known[name].table
+
+    def _is_fresh(self, name: str, opened: "Opened", now: float) -> bool:
+        """Whether a table need not be looked at again."""
+        if self._files.is_remote:
+            return now < opened.at + FRESH_SECONDS
+        following = f"_delta_log/{opened.table.version() + 1:020}.json"
+        return now < opened.at + KEPT_SECONDS and not self._files.exists(name, following)
 
     def files(self, name: str) -> list[File]:
         """The files that make up a table now."""
