@@ -35,6 +35,13 @@ def meaning_of(conclusion: Conclude) -> int:
     return RECEIVED.get((outcome, conclusion.reason), RECEIVED[outcome, None])
 
 
+class Swarm(NamedTuple):
+    """A swarm, and what of it is needed to understand its frames, which do not say it."""
+
+    name: str
+    epoch_ms: int
+
+
 class Party(Protocol):
     """A peer that a frame came from or goes to: its connection, as long as these rows."""
 
@@ -53,6 +60,11 @@ class Party(Protocol):
         """How it is reached."""
         ...
 
+    @property
+    def swarm(self) -> Swarm | None:
+        """The swarm that both belong to, where frames do not say that."""
+        ...
+
 
 class Absent(NamedTuple):
     """Stands for the connection of a frame that was composed for a peer that is not there."""
@@ -60,3 +72,4 @@ class Absent(NamedTuple):
     protocol: str
     name: str
     link: str = "local"
+    swarm: Swarm | None = None

@@ -3,6 +3,7 @@
 from collections import deque
 from typing import Protocol
 
+from wireloom.capture.meanings import Swarm
 from wireloom.wire.session import Close, Dial, Line, Send
 
 ABNORMAL = 1006
@@ -55,6 +56,7 @@ class End:
         self.link = link
         self.peer = self.name = peer
         self.protocol = ""
+        self.swarm: Swarm | None = None
         self.line: Line = 0
         self.identity: str | None = None
         self.token: str | None = None

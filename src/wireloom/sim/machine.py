@@ -1,6 +1,6 @@
 """A simulated machine: it runs one session, may crash, and keeps records across its lives."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 from itertools import count
 from typing import Protocol
@@ -11,7 +11,7 @@ from wireloom.performing.runner import Runner
 from wireloom.performing.world import Channel, Clock, Tap
 from wireloom.sim.ends import ABNORMAL, End, Visitor
 from wireloom.sim.records import MemoryRecords
-from wireloom.wire.session import Dial, Event, FrameReceived, Session
+from wireloom.wire.session import Compute, Computed, Dial, Event, FrameReceived, Session
 
 
 class Surroundings(Protocol):
@@ -63,6 +63,7 @@ class Machine:
         self._lines = count(1)
         self._ends: dict[End, None] = {}
         self._to_flush: list[End] = []
+        self._tasks: dict[Hashable, Compute] = {}
         self._performer: Performer | None = None
         self._runner: Runner | None = None
 
@@ -83,6 +84,7 @@ class Machine:
             tap=self._tap,
             counts=self.counts,
             deliver=self.delivered.append,
+            workers=self,
         )
         self._runner = Runner(
             session,
@@ -98,6 +100,7 @@ class Machine:
         """Ends a life without a word: what had not left and was not kept is lost."""
         self._performer = self._runner = None
         self._to_flush.clear()
+        self._tasks.clear()
         self.records.crash()
         for end in tuple(self._ends):
             self._cut(end, ABNORMAL, "")
@@ -191,6 +194,21 @@ class Machine:
 
     def abandon(self, dial: Dial) -> None:
         """Nothing is to be done: a connection that is not wanted does not come up."""
+
+    def compute(self, compute: Compute) -> None:
+        """Finds out something that takes long: here, it takes no time."""
+        self._tasks[compute.task] = compute
+        self._world.post(partial(self._compute, compute))
+
+    def cancel(self, task: Hashable) -> None:
+        """Drops a job that was not begun."""
+        self._tasks.pop(task, None)
+
+    def _compute(self, compute: Compute) -> None:
+        if self._tasks.get(compute.task) is compute:
+            del self._tasks[compute.task]
+            found = next(one for part in count() if (one := compute.job(part)) is not None)
+            self.hear(Computed(compute.task, found))
 
     def _running(self) -> Runner:
         assert self._runner is not None, f"{self.name} does not run"

@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 
+from wireloom.capture.meanings import Swarm
 from wireloom.live.clients.sockets import Socket
 from wireloom.wire.session import Close, Dial, Line, Send
 
@@ -25,6 +26,7 @@ class ClientChannel:
         self.protocol = ""
         self.link = dial.link
         self.peer = self.name = dial.address
+        self.swarm: Swarm | None = None
         self.identity: str | None = None
         self.token: str | None = None
         self.is_admitted = True

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
+from wireloom.capture.meanings import Swarm
 from wireloom.wire.session import Close, Dial, FrameReceived, FrameRefused, Line, Send
 
 ABNORMAL: Final = 1006
@@ -161,6 +162,7 @@ class Connection(ABC):
         "name",
         "peer",
         "protocol",
+        "swarm",
         "token",
         "turn",
     )
@@ -176,6 +178,7 @@ class Connection(ABC):
         self.name = peer
         """Who is there: the address until the session knows better."""
 
+        self.swarm: Swarm | None = None
         self.identity: str | None = None
         self.token: str | None = None
         self.dial: Dial | None = None
