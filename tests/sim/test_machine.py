@@ -42,7 +42,7 @@ def test_a_visitor_is_answered() -> None:
     visitor.send(b"hello", text=True)
     assert list(visitor.inbox) == [(b"hello", True)]
     assert session.events() == [
-        Opened(1, "192.0.2.1:1", "ada", "secret"),
+        Opened(1, "192.0.2.1:1", "ada", "secret", link="sim"),
         FrameReceived(1, b"hello", text=True),
     ]
     assert machine.counts.received == {("said", Outcome.ACCEPTED, None): 1}
@@ -86,7 +86,7 @@ def test_a_crash_loses_what_was_not_kept_and_the_next_life_gets_the_rest() -> No
     machine.start(again := Caller())
     assert again.restored == [Store("kept", "x", b"x")]
     assert machine.visit("a:2").line == 2
-    assert session.events() == [Opened(1, "a:1")]
+    assert session.events() == [Opened(1, "a:1", link="sim")]
 
 
 def test_a_fault_of_the_session_is_kept_and_costs_one_line() -> None:

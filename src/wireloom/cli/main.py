@@ -33,7 +33,7 @@ COMMANDS: Final = {
     "keys": "Make and show Ed25519 identities.",
     "pipeline": "Turn captured frames into tables, on Spark.",
     "report": "Tell what happened to every message.",
-    "serve": "Serve the Signal Hub and the Cthun broker.",
+    "serve": "Serve the Signal Hub, the Cthun broker and a UEP-12 peer.",
     "sql": "Answer a question in SQL from the tables.",
     "trace": "Show the life of one message, hop by hop.",
 }

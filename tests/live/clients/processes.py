@@ -42,6 +42,7 @@ def serving(
     command += [
         f"--signalhub-listen=127.0.0.1:{hub_port}",
         f"--cthun-listen=127.0.0.1:{broker_port}",
+        "--uep12-listen=127.0.0.1:0",
         f"--metrics-listen={'127.0.0.1:0' if metrics else ''}",
         f"--data={folder / 'data'}",
         f"--ready-file={ready}",

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from wireloom.protocols.uep12.integrity import msg_hash
-from wireloom.protocols.uep12.peer import records
 from wireloom.protocols.uep12.peer.compose import POST_TASK
 from wireloom.protocols.uep12.peer.confirm import CONFIRM_TIMER
 from wireloom.protocols.uep12.peer.peers import State
 from wireloom.protocols.uep12.peer.pulls import PULLS_TIMER
+from wireloom.protocols.uep12.peer.records import forgotten, found
 from wireloom.protocols.uep12.peer.requests import Confirm, Post, Refused, Withdraw
 from wireloom.protocols.uep12.peer.settings import PeerSettings
 from wireloom.protocols.uep12.peer.swarm import PURGE_TIMER, Swarm
@@ -85,23 +85,23 @@ class PeerSession:
 
     def gauges(self) -> dict[str, float]:
         """How much of everything there is now, by swarm."""
-        found: dict[str, float] = {"unreadable_records": self._unreadable_count}
+        gauges: dict[str, float] = {"unreadable_records": self._unreadable_count}
         for name, swarm in self._named.items():
-            found |= {f"{name}.{what}": value for what, value in _numbers(swarm)}
-        return found
+            gauges |= {f"{name}.{what}": value for what, value in _numbers(swarm)}
+        return gauges
 
-    def restore(self, records_: Iterable[Store], turn: Turn) -> None:
+    def restore(self, records: Iterable[Store], turn: Turn) -> None:
         """Takes up what an earlier life stored, and reaches out to the peers that are named."""
-        found = records.found(records_)
-        turn.commands += found.commands
-        self._unreadable_count = found.unreadable_count
+        kept = found(records)
+        turn.commands += kept.commands
+        self._unreadable_count = kept.unreadable_count
         for name, swarm in self._named.items():
-            swarm.restore(turn, found.messages.pop(name, []))
+            swarm.restore(turn, kept.messages.pop(name, []))
             for address in swarm.membership.peers:
                 turn.commands.append(Dial(swarm.membership.link, address))
-        for name, kept in found.messages.items():  # of swarms that it is no peer of any more
-            hashes = [msg_hash(one.raw) for _, one in kept]
-            turn.commands += [records.forgotten(name, one) for one in hashes]
+        for name, messages in kept.messages.items():  # of swarms that it is no peer of any more
+            hashes = [msg_hash(one.raw) for _, one in messages]
+            turn.commands += [forgotten(name, one) for one in hashes]
 
     def handle(self, event: Event, turn: Turn) -> None:
         """Appends what is to be done about an event."""
