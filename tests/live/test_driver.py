@@ -283,7 +283,7 @@ def slowly(test: Callable[[Driver, Slow], Awaitable[None]]) -> None:
     async def main() -> None:
         store = Slow(None)  # type: ignore[arg-type]
         session = Obedient()
-        driver = Driver("echo", session, store=store)  # type: ignore[arg-type]
+        driver = Driver("echo", session, store=store)
         driver.start()
         await test(driver, store)
 

@@ -7,7 +7,7 @@ module, which loads nothing heavy.
 from typing import Final, NamedTuple, Protocol
 
 from wireloom.wire.outcome import Direction, Outcome, Reason
-from wireloom.wire.session import Conclude
+from wireloom.wire.session import Conclude, Swarm
 
 MEANINGS: Final = (
     *((Direction.OUT, outcome, None) for outcome in (None, *Outcome)),
@@ -33,13 +33,6 @@ def meaning_of(conclusion: Conclude) -> int:
     """The meaning of a frame that came in; a reason counts only where something was rejected."""
     outcome = conclusion.outcome
     return RECEIVED.get((outcome, conclusion.reason), RECEIVED[outcome, None])
-
-
-class Swarm(NamedTuple):
-    """A swarm, and what of it is needed to understand its frames, which do not say it."""
-
-    name: str
-    epoch_ms: int
 
 
 class Party(Protocol):

@@ -199,7 +199,8 @@ class Performer:
                 sources.append(source)
                 concluded.append(conclusion)
                 if rows is not None:
-                    shown = raw if source.is_admitted else raw[:STRANGER_CAPTURED]
+                    frame = raw if conclusion.whole is None else conclusion.whole
+                    shown = frame if source.is_admitted else frame[:STRANGER_CAPTURED]
                     rows.add(source, meaning_of(conclusion), shown)
             if size + self._size > MAX_TURN_BYTES:
                 size = 0
@@ -258,8 +259,8 @@ class Performer:
         match command:
             case Admit(line):
                 self._admit(line)
-            case Compose(raw, peer) if self._tap is not None:
-                self._tap.rows.add(Absent(self.protocol, peer), COMPOSED, raw)
+            case Compose(raw, peer, swarm) if self._tap is not None:
+                self._tap.rows.add(Absent(self.protocol, peer, swarm=swarm), COMPOSED, raw)
             case Dial():
                 if self._dials.begin(command):
                     self._connections.dial(command)

@@ -7,9 +7,9 @@ from collections import Counter, deque
 from collections.abc import Hashable, Sequence
 from typing import Final, Protocol
 
-from wireloom.capture.meanings import Party, Swarm
+from wireloom.capture.meanings import Party
 from wireloom.wire.outcome import Outcome, Reason
-from wireloom.wire.session import Close, Compute, Dial, Line, Send
+from wireloom.wire.session import Close, Compute, Dial, Line, Send, Swarm
 
 NS_PER_MS: Final = 1_000_000
 

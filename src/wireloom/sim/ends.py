@@ -3,8 +3,7 @@
 from collections import deque
 from typing import Protocol
 
-from wireloom.capture.meanings import Swarm
-from wireloom.wire.session import Close, Dial, Line, Send
+from wireloom.wire.session import Close, Dial, Line, Send, Swarm
 
 ABNORMAL = 1006
 """The code of a connection that ended without one."""

@@ -21,7 +21,7 @@ collector does not track: nothing else is made as fast, and nothing they hold le
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -190,12 +190,22 @@ class Spread(Struct, frozen=True, gc=False):
     outcome: Outcome | None = None
 
 
+class Swarm(NamedTuple):
+    """A swarm, and what of it is needed to understand its frames, which do not say it."""
+
+    name: str
+    epoch_ms: int
+
+
 class Compose(Struct, frozen=True, gc=False):
     """A frame was composed for a peer that is not there: it is captured as `local`, not sent."""
 
     raw: bytes
     peer: str
     """Whom it is for, by the protocol's own name."""
+
+    swarm: Swarm | None = None
+    """The swarm that it is for, where frames do not say that."""
 
 
 class Admit(Struct, frozen=True, gc=False):
@@ -285,6 +295,10 @@ class Conclude(Struct, frozen=True, gc=False):
 
     type: str | None = None
     """Which of the protocol's listed types it has, for the counters; None for any other."""
+
+    whole: bytes | None = None
+    """What it was read as, if that is not its bytes: put together with earlier frames, unmasked.
+    The capture has this in its place."""
 
 
 UNCONCLUDED: Final = Conclude(Outcome.REJECTED, Reason.INTERNAL)

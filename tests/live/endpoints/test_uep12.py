@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from wireloom.capture.meanings import Swarm
 from wireloom.live.endpoint import Context
 from wireloom.live.endpoints.uep12 import ENDPOINT, PeerSection, SwarmSection
 from wireloom.live.errors import ConfigError
@@ -14,6 +13,7 @@ from wireloom.live.links.udp import UdpLink
 from wireloom.protocols.uep12.peer.session import PeerSession
 from wireloom.protocols.uep12.peer.settings import Membership, PeerSettings
 from wireloom.wire.ids import Ids
+from wireloom.wire.session import Swarm
 
 COFFEE = SwarmSection(listen="127.0.0.1:5413", epoch_ms=1_000, peers=("10.0.0.1:1",))
 BOTH = PeerSection(name="tea", max_ttl=7, swarms={"coffee": COFFEE})

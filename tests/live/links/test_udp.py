@@ -8,11 +8,10 @@ from pathlib import Path
 import uvloop
 
 from live.parts import EchoSession, running, until
-from wireloom.capture.meanings import Swarm
 from wireloom.live.driver import Driver
 from wireloom.live.links.connection import Backlog, LinkLimits
 from wireloom.live.links.udp import UdpLink
-from wireloom.wire.session import Closed, FrameReceived, Opened
+from wireloom.wire.session import Closed, FrameReceived, Opened, Swarm
 
 
 class Server:

@@ -3,9 +3,8 @@
 import asyncio
 from collections import deque
 
-from wireloom.capture.meanings import Swarm
 from wireloom.live.clients.sockets import Socket
-from wireloom.wire.session import Close, Dial, Line, Send
+from wireloom.wire.session import Close, Dial, Line, Send, Swarm
 
 Taken = asyncio.Future[None]
 """Whoever waits until all that was put before has left."""

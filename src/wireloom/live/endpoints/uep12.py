@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from wireloom.capture.meanings import Swarm
 from wireloom.live.endpoint import Context, Endpoint
 from wireloom.live.errors import ConfigError
 from wireloom.live.links.connection import Host, address_of
@@ -15,7 +14,7 @@ from wireloom.live.sections import Limits
 from wireloom.protocols.uep12.constants import DEFAULT_EPOCH_MS, DEFAULT_MAX_TTL
 from wireloom.protocols.uep12.peer.settings import Membership, PeerSettings
 from wireloom.wire.ids import Ids
-from wireloom.wire.session import Session
+from wireloom.wire.session import Session, Swarm
 
 SWARMS: Final = "swarms"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")

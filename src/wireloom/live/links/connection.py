@@ -11,8 +11,7 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
-from wireloom.capture.meanings import Swarm
-from wireloom.wire.session import Close, Dial, FrameReceived, FrameRefused, Line, Send
+from wireloom.wire.session import Close, Dial, FrameReceived, FrameRefused, Line, Send, Swarm
 
 ABNORMAL: Final = 1006
 """The code of a connection that ended without one."""

@@ -5,9 +5,8 @@ import errno
 import socket
 from typing import Final
 
-from wireloom.capture.meanings import Swarm
 from wireloom.live.links.connection import Backlog, Connection, Host, LinkLimits, address_of, shown
-from wireloom.wire.session import Dial, FrameReceived
+from wireloom.wire.session import Dial, FrameReceived, Swarm
 
 Address = tuple[str, int]
 

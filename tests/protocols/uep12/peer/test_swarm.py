@@ -1,7 +1,5 @@
 """What becomes of messages: the rules of acceptance, line by line, and relaying."""
 
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
@@ -12,7 +10,7 @@ from wireloom.protocols.uep12.integrity import is_proof, msg_hash, work
 from wireloom.protocols.uep12.messages import Content, PullByHash
 from wireloom.protocols.uep12.packets import mask, split
 from wireloom.protocols.uep12.peer.requests import Received
-from wireloom.wire.session import FrameReceived, Spread, Store
+from wireloom.wire.session import FrameReceived, Spread, Store, Turn
 
 
 def test_a_new_message_is_stored_then_relayed_once_to_all_but_its_sender() -> None:
@@ -38,16 +36,12 @@ def test_a_new_message_is_stored_then_relayed_once_to_all_but_its_sender() -> No
 def test_the_same_bytes_leave_for_everyone_in_one_command() -> None:
     stage = Stage()
     ada, *_ = stage.meets("ada"), stage.meets("bob"), stage.meets("cid")
-    commands: list[Any] = []
-    session, handle = stage.session, stage.session.handle
-    session.handle = lambda event, turn: (  # type: ignore[method-assign]
-        handle(event, turn),
-        commands.extend(turn.commands),
-    )[0]
-    ada.says(stage.content("news"))
-    (spread,) = [command for command in commands if isinstance(command, Spread)]
+    session, news = stage.session, stage.content("news")
+    turn = Turn(session.ids, stage.now_ms)
+    session.handle(FrameReceived(ada.line, news), turn)
+    (spread,) = [command for command in turn.commands if isinstance(command, Spread)]
     assert len(spread.lines) == 2
-    assert spread.raws[0] is spread.raws[1]
+    assert spread.raws[0] is spread.raws[1] is news
 
 
 @pytest.mark.parametrize("version", [4, 6])

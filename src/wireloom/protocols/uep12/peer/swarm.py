@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from msgspec.structs import replace
+
 from wireloom.protocols.uep12.codec import decode
 from wireloom.protocols.uep12.constants import INDICATOR, Opcode
 from wireloom.protocols.uep12.integrity import (
@@ -36,6 +38,7 @@ from wireloom.wire.session import (
     Turn,
     WakeAt,
 )
+from wireloom.wire.session import Swarm as WireSwarm
 
 PURGE_TIMER: Final = "purge"
 PURGE_COUNT: Final = 4_096
@@ -126,12 +129,12 @@ class Swarm:
         raw = self.composer.finish(post_id, nonce)
         if raw is None:
             return
-        message, hashed = decode(raw), msg_hash(raw)
+        swarm, message, hashed = self.membership, decode(raw), msg_hash(raw)
         assert isinstance(message, Content)
         if not self.flow.fits(OWN, len(raw)):
             turn.commands.append(Deliver(Refused(post_id, "there is no room for it")))
             return
-        turn.commands.append(Compose(raw, self.membership.name))
+        turn.commands.append(Compose(raw, swarm.name, WireSwarm(swarm.name, swarm.epoch_ms)))
         self._append(turn, message, raw, hashed, OWN)
         relay(turn, self.peers.others(NOBODY), raw)
         turn.commands.append(Deliver(Posted(post_id, hashed)))
@@ -152,7 +155,10 @@ class Swarm:
         except WireError as error:
             return self._refuse(turn, peer, error)
         whole = assembly.frame
-        return _FRAGMENT if whole is None else self._hear(turn, peer, whole)
+        if whole is None:
+            return _FRAGMENT
+        conclusion = self._hear(turn, peer, whole)
+        return conclusion if whole == raw else replace(conclusion, whole=whole)
 
     def _hear(self, turn: Turn, peer: Peer, raw: bytes) -> Conclude:
         """Takes a whole message."""
