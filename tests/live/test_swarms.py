@@ -32,6 +32,7 @@ class Node:
         self.bound = bound_datagrams(Address("127.0.0.1", 0), "test")
         self.address = shown(self.bound, Address("127.0.0.1", 0))
         self.items: list[object] = []
+        self.is_stopped = False
         membership = Membership(name="tea", epoch_ms=EPOCH_MS, peers=tuple(peers))
         settings = PeerSettings(
             memberships=(membership,), secret=self.address.encode(), refresh_ms=500, pull_ms=300
@@ -53,6 +54,9 @@ class Node:
         await self.link.listen(self.bound)
 
     async def stop(self) -> None:
+        if self.is_stopped:
+            return
+        self.is_stopped = True
         self.link.stop()
         await self.driver.stop(1)
         self.store.close()

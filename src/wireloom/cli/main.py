@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "report": "Tell what happened to every message.",
     "serve": "Serve the Signal Hub, the Cthun broker and a UEP-12 peer.",
     "sql": "Answer a question in SQL from the tables.",
+    "swarm": "Take part in a UEP-12 swarm.",
     "trace": "Show the life of one message, hop by hop.",
 }
 

@@ -29,7 +29,7 @@ MIN_CAPTURE_BYTES: Final = 256 * 1024 * 1024
 """Less has no room for what is written at once."""
 
 OTHER_VARIABLES: Final = frozenset(
-    f"{PREFIX}{name}" for name in ("CONFIG", "HUB_URL", "BROKER_URL", "DEBUG")
+    f"{PREFIX}{name}" for name in ("CONFIG", "HUB_URL", "BROKER_URL", "SWARM_PEER", "DEBUG")
 )
 """What other commands read, and the name of the file itself."""
 

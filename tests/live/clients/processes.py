@@ -20,6 +20,7 @@ class Process:
         self.process = process
         where = dict(line.split(" ") for line in ready.read_text().splitlines())
         self.hub, self.broker = where["signalhub"], where["cthun"]
+        self.swarm = where["uep12"].removeprefix("udp://")
         self.metrics = where.get("metrics", "")
 
     def kill(self) -> None:

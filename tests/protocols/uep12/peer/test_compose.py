@@ -17,10 +17,10 @@ from wireloom.wire.ids import Ids
 from wireloom.wire.session import Cancel, Compose, Compute, Computed, Deliver, Requested, Turn
 
 
-def posted(stage: Stage, text: str, **more: int) -> Content:
+def posted(stage: Stage, text: str, ttl: int = 10) -> Content:
     """A message that the application posts, as it is told to a peer."""
     stage.delivered.clear()
-    stage.posts(text, **more)
+    stage.posts(text, ttl=ttl)
     message = stage.delivers(Received).content
     assert isinstance(message, Content)
     stage.delivers(Posted)

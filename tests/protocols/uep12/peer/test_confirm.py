@@ -4,6 +4,7 @@ from protocols.uep12.transcript import EPOCH_MS, Stage
 from wireloom.protocols.uep12.integrity import msg_hash
 from wireloom.protocols.uep12.messages import PullByHash
 from wireloom.protocols.uep12.peer.requests import Confirm, Confirmed
+from wireloom.wire.message import Message
 from wireloom.wire.session import Requested
 
 
@@ -14,7 +15,7 @@ def test_a_message_is_pushed_and_pulled_back_until_a_copy_comes() -> None:
     news = ada.inbox.popleft()
     stage.delivered.clear()
     stage.happens(Requested(Confirm(msg_hash=msg_hash(news))))
-    ask = [news, PullByHash(msg_hashes=(msg_hash(news),))]
+    ask: list[Message | bytes] = [news, PullByHash(msg_hashes=(msg_hash(news),))]
     ada.gets(*ask)
     stage.passes(500)
     ada.gets(*ask)

@@ -69,8 +69,8 @@ def test_strangers_are_told_nothing_that_is_for_all() -> None:
     stranger.gets()
 
 
-def peer(line: int, **more: Dial) -> Peer:
-    return Peer(Opened(line, f"192.0.2.{line}:1", **more), SETTINGS)
+def peer(line: int, dial: Dial | None = None) -> Peer:
+    return Peer(Opened(line, f"192.0.2.{line}:1", dial=dial), SETTINGS)
 
 
 def test_a_stranger_gets_what_it_sent_and_one_that_is_named_a_packet_more() -> None:

@@ -1,7 +1,7 @@
 """What a peer and the application on its side say to each other.
 
 The application asks by `Requested(Post)`, `Requested(Withdraw)` and `Requested(Confirm)`. The
-session tells by `Deliver` of `Received`, `Posted`, `Refused`, `Confirmed` and `Synced`.
+session tells by `Deliver` of `Met`, `Received`, `Posted`, `Refused`, `Confirmed` and `Synced`.
 """
 
 from msgspec import Struct
@@ -35,6 +35,13 @@ class Confirm(Struct, frozen=True, kw_only=True):
 
     msg_hash: bytes
     swarm: str = ""
+
+
+class Met(Struct, frozen=True):
+    """A peer has proven that it hears what is sent to it."""
+
+    swarm: str
+    address: str
 
 
 class Received(Struct, frozen=True):

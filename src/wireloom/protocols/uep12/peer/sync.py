@@ -16,7 +16,7 @@ from wireloom.protocols.uep12.constants import DIALLED_CREDIT, MAX_AHEAD_MS, TIC
 from wireloom.protocols.uep12.messages import MessageList, PullByTime
 from wireloom.protocols.uep12.peer.peers import Peer, Peers, State, tell
 from wireloom.protocols.uep12.peer.pulls import Pulls
-from wireloom.protocols.uep12.peer.requests import Synced
+from wireloom.protocols.uep12.peer.requests import Met, Synced
 from wireloom.protocols.uep12.peer.settings import Membership, PeerSettings
 from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason
@@ -84,6 +84,7 @@ class Sync:
         sweep.ticket, sweep.tries = None, 0
         if self._peers.prove(peer):
             turn.commands.append(Admit(peer.line))
+            turn.commands.append(Deliver(Met(self._membership.name, peer.address)))
         expires_ms = now_ms + self._membership.max_lifetime_ms
         named = [(one, expires_ms) for one in message.msg_hashes]
         sweep.owed = self._pulls.want(turn, peer, named, is_listed=True)
