@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from pathlib import Path
 from time import monotonic, sleep
 
+import pytest
 import uvloop
 
 from live.parts import until
@@ -120,3 +121,16 @@ def _runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_where_no_process_can_start_a_thread_has_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test(workers: Workers, found: dict[Hashable, object]) -> None:
+        workers.compute(Compute("a", third))
+        await until(lambda: found == {"a": os.getpid()}, 20)
+
+    monkeypatch.setattr("wireloom.live.workers.prepare", deadly_at_once)
+    work(test)
+
+
+def deadly_at_once() -> None:
+    os._exit(1)

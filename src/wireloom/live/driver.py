@@ -83,15 +83,7 @@ class Driver:
         self._meters = meters or Meters()
         self._clock = clock or SystemClock()
         self._workers = Workers(self._on_computed)
-        self._performer = Performer(
-            protocol,
-            connections=self,
-            records=store,
-            tap=tap,
-            counts=self._meters,
-            deliver=self._deliver,
-            workers=self._workers,
-        )
+        self._performer = self._made_performer(store, tap)
         self._runner = Runner(session, self._performer, clock=self._clock, failed=self._failed)
         self._inbox = self._runner.inbox
         self._loop = asyncio.get_running_loop()
@@ -115,6 +107,17 @@ class Driver:
         self._ticker: asyncio.TimerHandle | None = None
         self._emptied = asyncio.Event()
         self._add_gauges()
+
+    def _made_performer(self, store: Keeping, tap: Tap | None) -> Performer:
+        return Performer(
+            self._protocol,
+            connections=self,
+            records=store,
+            tap=tap,
+            counts=self._meters,
+            deliver=self._deliver,
+            workers=self._workers,
+        )
 
     def start(self) -> None:
         """Gives the session back what an earlier life stored."""

@@ -15,6 +15,10 @@ from typing import Final
 
 from wireloom.wire.session import Compute, Job
 
+MAX_BROKEN: Final = 3
+"""So often processes are started anew when one has died. In a program whose main module does not
+guard what it runs they cannot start at all."""
+
 _CORES: Final = os.cpu_count() or 1
 
 
@@ -29,6 +33,7 @@ class Workers:
         self._computed = computed
         self._pool: ProcessPoolExecutor | None = None
         self._tasks: dict[Hashable, asyncio.Task[None]] = {}
+        self._broken_count = 0
         self._room = asyncio.Semaphore(_CORES)
 
     def __len__(self) -> int:
@@ -65,21 +70,26 @@ class Workers:
         """The first result that a part gives; a part whose process has died is done again."""
         loop = asyncio.get_running_loop()
         for part in count():
-            result = None
-            while True:
-                pool = self._running()
+            while (pool := self._running()) is not None:
                 try:
                     result = await loop.run_in_executor(pool, job, part)
                     break
                 except BrokenExecutor:
-                    if self._pool is pool:
-                        self._pool = None
+                    self._give_up(pool)
+            else:
+                result = await loop.run_in_executor(None, job, part)
             if result is not None:
                 return result
         raise AssertionError("parts never end")
 
-    def _running(self) -> ProcessPoolExecutor:
-        if self._pool is None:
+    def _give_up(self, pool: ProcessPoolExecutor) -> None:
+        if self._pool is pool:
+            self._pool = None
+            self._broken_count += 1
+
+    def _running(self) -> ProcessPoolExecutor | None:
+        """The processes; None if they die again and again: then threads have to do."""
+        if self._pool is None and self._broken_count < MAX_BROKEN:
             context = get_context("spawn")
             self._pool = ProcessPoolExecutor(_CORES, mp_context=context, initializer=prepare)
         return self._pool
