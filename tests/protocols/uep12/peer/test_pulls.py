@@ -106,6 +106,39 @@ def test_all_that_is_missing_has_a_bound_of_which_nobody_takes_all() -> None:
     assert ada.is_pulled() == (b"honestly",)
 
 
+def test_what_only_a_list_has_named_is_given_up_and_not_missed() -> None:
+    stage = Stage(replace(SETTINGS, sweep_ms=3_600_000, pull_count=2))
+    ada, bob = stage.meets("ada"), stage.meets("bob")
+    stage.passes(SETTINGS.refresh_ms)
+    ada.lists(ada.is_asked(), msg_hashes=(b"nonesuch",))
+    stage.counts(missing=1)
+    bob.inbox.clear()
+    stage.passes(15_000)
+    stage.counts(missing=0, irretrievable=0)
+    bob.says(stage.content("it is referred to, too", b"nonesuch"))
+    stage.passes(15_000)
+    stage.counts(missing=0, irretrievable=1)
+
+
+def test_what_comes_and_is_refused_is_pulled_no_more() -> None:
+    stage = Stage(replace(QUIET, stored_count=3))
+    ada = stage.meets("ada")
+    late = stage.content("late", at=-9 * EPOCH_MS, ttl=9)
+    first, parent = stage.content("first"), stage.content("parent")
+    ada.says(first).says(stage.content("child", msg_hash(parent), at=1))
+    stage.counts(missing=1)
+    stage.conclusions.clear()
+    ada.says(parent)
+    stage.concludes("rejected", "queue_full")
+    stage.counts(missing=0)
+    other = Stage(QUIET)
+    eve = other.meets("eve")
+    eve.says(other.content("child", msg_hash(late), ttl=2))
+    other.counts(missing=1)
+    eve.says(late)
+    other.counts(missing=0)
+
+
 def test_many_are_pulled_in_packets_of_175() -> None:
     stage = Stage(replace(QUIET, refresh_ms=1_000))
     ada = stage.meets("ada")

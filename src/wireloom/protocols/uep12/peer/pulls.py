@@ -133,11 +133,14 @@ class Pulls:
         return True
 
     def _is_over(self, turn: Turn, msg_hash: bytes, want: Want) -> bool:
-        """Gives up what has expired, or was pulled too often."""
+        """Gives up what has expired, or was pulled too often.
+
+        What is named by lists alone is not missed: who listed it may have lied.
+        """
         if want.expires_ms > turn.now_ms and want.asked_count < self._settings.pull_count:
             return False
         self.came(msg_hash)
-        if want.expires_ms > turn.now_ms:
+        if want.expires_ms > turn.now_ms and want.referrers:
             if len(self._lost) >= self._settings.wanted_count:
                 del self._lost[next(iter(self._lost))]
             self._lost[msg_hash] = want.expires_ms

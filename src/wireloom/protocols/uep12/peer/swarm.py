@@ -175,6 +175,7 @@ class Swarm:
             else:
                 conclusion = self._answer(turn, peer, message)
         except WireError as error:
+            self._settle(turn, hashed)
             return self._refuse(turn, peer, error)
         if peer.state is State.STRANGER:
             self.sync.meet(turn, peer)
@@ -212,12 +213,11 @@ class Swarm:
         self._check_parents(message, turn.now_ms)
         owner = peer.owner
         if not self.flow.fits(owner, len(raw)):
+            self._settle(turn, hashed)
             return _FULL
-        want = self._append(turn, message, raw, hashed, owner)
+        self._append(turn, message, raw, hashed, owner)
         self._pull_parents(turn, peer, message)
         relay(turn, self.peers.others(peer.line), raw)
-        if want:
-            self.sync.came(turn, peer)
         return _ACCEPTED
 
     def _check_parents(self, message: Content, now_ms: int) -> None:
@@ -227,13 +227,25 @@ class Swarm:
             if parent is not None and parent.timestamp >= message.timestamp:
                 raise StaleError("it refers to a message that is not older")
 
-    def _append(self, turn: Turn, message: Content, raw: bytes, hashed: bytes, owner: str) -> bool:
-        """Stores a message and tells the application; gives whether a list had named it."""
-        want = self.pulls.came(hashed)
-        self._keep(message, raw, hashed, owner, referrers=want.referrers if want else 0)
+    def _append(self, turn: Turn, message: Content, raw: bytes, hashed: bytes, owner: str) -> None:
+        """Stores a message and tells the application."""
+        referrers = self._settle(turn, hashed)
+        self._keep(message, raw, hashed, owner, referrers=referrers)
         turn.commands.append(stored(self.membership.name, hashed, owner, raw))
         turn.commands.append(Deliver(Received(self.membership.name, hashed, message)))
-        return want is not None and want.is_listed
+
+    def _settle(self, turn: Turn, hashed: bytes) -> int:
+        """Pulls a message no more, whether it is taken or not; gives how many refer to it.
+
+        Its hash is that of all its bytes: who else has it has nothing better.
+        """
+        want = self.pulls.came(hashed)
+        if want is None:
+            return 0
+        asked = self.peers.get(want.line)
+        if want.is_listed and asked is not None:
+            self.sync.came(turn, asked)
+        return want.referrers
 
     def _keep(
         self, message: Content, raw: bytes, hashed: bytes, owner: str, referrers: int = 0
