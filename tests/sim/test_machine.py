@@ -10,9 +10,12 @@ from wireloom.sim.world import World
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Admit,
+    Cancel,
     Close,
     Closed,
     Compose,
+    Compute,
+    Computed,
     Deliver,
     Forget,
     FrameReceived,
@@ -113,3 +116,13 @@ def test_nothing_can_be_told_to_a_machine_that_does_not_run() -> None:
     machine = World().add("hub", "echo")
     with pytest.raises(AssertionError, match="hub does not run"):
         machine.hear(Requested(()))
+
+
+def third(part: int) -> int | None:
+    return part if part == 2 else None
+
+
+def test_what_takes_long_is_computed_at_once_unless_it_is_cancelled() -> None:
+    _, machine, session = started()
+    machine.hear(session.asks(Compute("a", third), Compute("b", third), Cancel("b")))
+    assert session.events() == [Computed("a", 2)]

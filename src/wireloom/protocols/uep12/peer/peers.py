@@ -84,6 +84,7 @@ class Peer:
     """
 
     __slots__ = (
+        "_network",
         "_rubbish",
         "address",
         "asked",
@@ -98,6 +99,7 @@ class Peer:
     def __init__(self, event: Opened, settings: PeerSettings) -> None:
         self.line: Line = event.line
         self.address = event.peer
+        self._network = network(event.peer)
         self.dial: Dial | None = event.dial
         """The command that reached it, if the operator has named it."""
         self.state = State.STRANGER
@@ -113,7 +115,7 @@ class Peer:
     @property
     def owner(self) -> str:
         """Whose shares are taken by what it brings."""
-        return network(self.address) if self.state is State.PROVEN else STRANGERS
+        return self._network if self.state is State.PROVEN else STRANGERS
 
     def advance(self, step: Step) -> None:
         """Takes a step."""
