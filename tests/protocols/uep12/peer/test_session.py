@@ -1,6 +1,8 @@
 """The session: swarms apart from each other, damage, and whole worlds of peers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -98,8 +100,8 @@ def test_any_bytes_have_one_outcome_and_no_answer_that_is_larger(frames: Sequenc
 class Swarmed:
     """Peers in a world without faults, each with a session that is held to its contract."""
 
-    def __init__(self) -> None:
-        self.world = World(START_MS)
+    def __init__(self, world: World | None = None) -> None:
+        self.world = world or World(START_MS)
         self.machines: dict[str, Machine] = {}
         self.sessions: dict[str, PeerSession] = {}
         self.known: dict[str, tuple[str, ...]] = {}
@@ -109,6 +111,7 @@ class Swarmed:
             self.machines[name] = self.world.add(name, "uep12")
             self.world.listen(self.machines[name], "sim", f"{name}:1")
             self.known[name] = tuple(f"{one}:1" for one in known)
+        assert not known or self.known[name]
         membership = replace(TEA, peers=self.known[name])
         made = PeerSettings(memberships=(membership,), secret=name.encode())
         self.sessions[name] = PeerSession(made, Ids(f"{name} {self.world.now_ms}"))
@@ -192,6 +195,57 @@ def test_every_frame_of_a_swarm_is_accepted_once_and_otherwise_known() -> None:
         received = swarm.machines[name].counts.received
         assert received["CONTENT", Outcome.ACCEPTED, None] == 10
         assert not [one for one in received if one[1] is Outcome.REJECTED]
+    swarm.check()
+
+
+class Lossy(World):
+    """A world that loses, doubles and damages what is sent, by a seed."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(START_MS)
+        self.random = Random(seed)
+        self.is_bad = True
+
+    def post(self, arrival: Callable[[], None]) -> None:
+        if not (self.is_bad and isinstance(arrival, partial) and len(arrival.args) == 2):
+            super().post(arrival)
+            return
+        receive, (raw, text) = arrival.func, arrival.args
+        if not isinstance(raw, bytes):
+            super().post(arrival)
+            return
+        roll = self.random.random()
+        if roll < 0.05:
+            place = self.random.randrange(len(raw))
+            raw = (
+                raw[:place] + bytes([raw[place] ^ 1 << self.random.randrange(8)]) + raw[place + 1 :]
+            )
+        for _ in range(0 if roll > 0.7 else 2 if roll > 0.65 else 1):
+            super().post(partial(receive, raw, text))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_lost_on_the_way_all_end_with_the_same_flow(seed: int) -> None:
+    world = Lossy(seed)
+    swarm = Swarmed(world)
+    names = [f"n{number}" for number in range(8)]
+    for number, name in enumerate(names):
+        swarm.begins(name, *world.random.sample(names[:number], min(number, 3)))
+    for number in range(60):
+        name = world.random.choice(names)
+        if swarm.machines[name].is_up:
+            swarm.posts(name, f"{number}" * world.random.choice((1, 1, 1, 900)), ttl=90)
+        if number in (20, 40):
+            swarm.machines[names[number // 10]].crash()
+        if number in (30, 50):
+            swarm.begins(names[number // 10 - 1])
+        world.pass_time(world.random.choice((10, 500, 4_000)))
+    world.is_bad = False
+    world.pass_time(SETTINGS.sweep_ms + 4 * SETTINGS.refresh_ms)
+    flows = {frozenset(swarm.flow(name)) for name in names}
+    assert len(flows) == 1
+    assert len(flows.pop()) > 50
+    assert {swarm.count(name, "missing") for name in names} == {0}
     swarm.check()
 
 
