@@ -216,10 +216,9 @@ class Lossy(World):
             return
         roll = self.random.random()
         if roll < 0.05:
-            place = self.random.randrange(len(raw))
-            raw = (
-                raw[:place] + bytes([raw[place] ^ 1 << self.random.randrange(8)]) + raw[place + 1 :]
-            )
+            damaged = bytearray(raw)
+            damaged[self.random.randrange(len(raw))] ^= 1 << self.random.randrange(8)
+            raw = bytes(damaged)
         for _ in range(0 if roll > 0.7 else 2 if roll > 0.65 else 1):
             super().post(partial(receive, raw, text))
 
