@@ -3,14 +3,25 @@
 from msgspec.structs import replace
 
 from protocols.uep12.transcript import EPOCH_MS, SETTINGS, START_MS, TEA, Stage
-from wireloom.protocols.uep12.codec import encode
+from wireloom.protocols.uep12.codec import decode, encode
 from wireloom.protocols.uep12.constants import MAX_AHEAD_MS
 from wireloom.protocols.uep12.integrity import msg_hash
 from wireloom.protocols.uep12.messages import MessageList, PullByHash, PullByTime
-from wireloom.protocols.uep12.peer.requests import Synced
+from wireloom.protocols.uep12.peer.requests import Met, Synced
+from wireloom.protocols.uep12.peer.session import PeerSession
 from wireloom.protocols.uep12.peer.sync import tickets
 from wireloom.wire.ids import Ids
-from wireloom.wire.session import Dial, DialFailed
+from wireloom.wire.session import (
+    Admit,
+    Closed,
+    Dial,
+    DialFailed,
+    Opened,
+    Send,
+    TimerFired,
+    Turn,
+    WakeAt,
+)
 
 HELLO = PullByHash(msg_hashes=(b"nonesuch",) * 2)
 
@@ -29,8 +40,6 @@ def test_a_flow_is_pulled_window_by_window_until_all_of_it_is_there() -> None:
     ada = stage.stranger("ada").says(HELLO)
     first = ada.is_asked()
     ada.lists(first, *flow[:2], end_time=START_MS - 100_000 + 10)
-    second = ada.is_asked() if len(ada.inbox) > 1 and ada.inbox[0][1] == 0x21 else None
-    assert second is None
     assert ada.is_pulled() == (msg_hash(flow[0]), msg_hash(flow[1]))
     second = ada.is_asked()
     assert second.start_time == START_MS - 100_000 + 11
@@ -73,6 +82,18 @@ def test_a_list_without_an_open_ticket_is_ignored() -> None:
     ada.lists(pull, listed)
     stage.concludes("rejected", "unauthenticated")
     stage.counts(missing=0)
+
+
+def test_a_proof_is_told_once_and_ends_what_holds_for_strangers() -> None:
+    stage = Stage()
+    ada = stage.stranger("ada", "192.0.2.7:1").says(HELLO)
+    ada.lists(ada.is_asked())
+    assert stage.delivers(Met) == Met("tea", "192.0.2.7:1")
+    assert Admit(ada.line) in stage.commands
+    stage.passes(SETTINGS.refresh_ms)
+    ada.lists(ada.is_asked())
+    assert Admit(ada.line) not in stage.commands
+    assert not [item for item in stage.delivered if isinstance(item, Met)]
 
 
 def test_the_ticket_of_another_peer_proves_nothing() -> None:
@@ -131,13 +152,24 @@ def test_a_peer_that_lists_nothing_and_claims_to_have_more_is_not_followed() -> 
 
 
 def test_peers_that_are_named_are_dialled_asked_and_dialled_again() -> None:
-    tea = replace(TEA, peers=("192.0.2.9:5412",))
-    stage = Stage(replace(SETTINGS, memberships=(tea,)))
     dial = Dial("sim", "192.0.2.9:5412")
-    assert dial in stage.commands or stage.timers  # nobody listens there
-    stage.happens(DialFailed(dial, "refused"))
-    stage.passes(SETTINGS.refresh_ms)
-    assert dial in stage.commands or ("dial", "sim", "192.0.2.9:5412") in stage.timers
+    tea = replace(TEA, peers=(dial.address,))
+    session = PeerSession(replace(SETTINGS, memberships=(tea,)), Ids("boot"))
+    turn = Turn(session.ids, START_MS)
+    session.restore((), turn)
+    assert dial in turn.commands
+    again = WakeAt(("dial", "sim", dial.address), START_MS + SETTINGS.refresh_ms)
+    for failure in (DialFailed(dial, "refused"), Closed(1, 1001)):
+        turn.begin(START_MS)
+        session.handle(failure, turn)
+        assert again in turn.commands
+        turn.begin(START_MS)
+        session.handle(TimerFired(again.timer), turn)
+        assert turn.commands == [dial]
+        turn.begin(START_MS)
+        session.handle(Opened(1, dial.address, dial=dial, link="sim"), turn)
+        (asked,) = [one for one in turn.commands if isinstance(one, Send)]
+        assert isinstance(decode(asked.raw), PullByTime)
 
 
 def test_a_question_of_a_stranger_is_answered_once_it_has_proven_itself() -> None:
