@@ -109,6 +109,23 @@ def test_what_cannot_be_posted() -> None:
     assert stage.delivers(Refused) == Refused("a", "there is no such swarm")
 
 
+def test_a_post_for_which_there_is_no_room_is_refused() -> None:
+    stage = Stage(replace(SETTINGS, stored_count=1))
+    stage.posts("first")
+    stage.delivered.clear()
+    stage.posts("second")
+    assert stage.delivers(Refused).why == "there is no room for it"
+
+
+def test_a_post_whose_work_took_longer_than_its_life_is_refused() -> None:
+    session, (search,) = session_after(post("a"))
+    assert isinstance(search, Compute)
+    turn = Turn(session.ids, START_MS + EPOCH_MS)
+    session.handle(Computed(search.task, 7), turn)
+    why = "its time was over before its work was found"
+    assert turn.commands == [Deliver(Refused("a", why))]
+
+
 def session_after(*requests: object) -> tuple[PeerSession, list[object]]:
     session = PeerSession(replace(SETTINGS, post_count=2), Ids("boot"))
     turn = Turn(session.ids, START_MS)

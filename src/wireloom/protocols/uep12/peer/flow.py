@@ -99,7 +99,7 @@ class Flow:
             insort(self._order, (stored.timestamp, msg_hash))
             if not stored.referrers:
                 self.heads[msg_hash] = stored
-        for parent in set(parents):
+        for parent in dict.fromkeys(parents):
             self.heads.pop(parent, None)
             if (found := self._messages.get(parent)) is not None:
                 found.referrers += 1

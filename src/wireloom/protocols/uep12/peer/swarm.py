@@ -131,8 +131,13 @@ class Swarm:
             return
         swarm, message, hashed = self.membership, decode(raw), msg_hash(raw)
         assert isinstance(message, Content)
-        if not self.flow.fits(OWN, len(raw)):
-            turn.commands.append(Deliver(Refused(post_id, "there is no room for it")))
+        why = ""
+        if expires_ms(message, epoch_ms=swarm.epoch_ms) <= turn.now_ms:
+            why = "its time was over before its work was found"
+        elif not self.flow.fits(OWN, len(raw)):
+            why = "there is no room for it"
+        if why:
+            turn.commands.append(Deliver(Refused(post_id, why)))
             return
         turn.commands.append(Compose(raw, swarm.name, WireSwarm(swarm.name, swarm.epoch_ms)))
         self._append(turn, message, raw, hashed, OWN)
