@@ -128,6 +128,33 @@ def test_a_window_is_asked_for_again_and_the_sweep_given_up_after_three_times() 
     ada.is_asked()
 
 
+def test_a_peer_that_does_not_answer_for_long_is_a_stranger_until_it_proves_itself_again() -> None:
+    stage = Stage()
+    ada, bob = stage.meets("ada"), stage.meets("bob")
+    for _ in range(20):
+        stage.passes(SETTINGS.ticket_ms)
+        for raw in tuple(bob.inbox):
+            bob.lists(bob.is_asked()) if raw[1] == 0x21 else bob.inbox.popleft()
+    stage.counts(peers=2, proven_peers=1)
+    ada.inbox.clear()
+    bob.says(stage.content("news"))
+    ada.gets()
+    ada.says(HELLO)
+    ada.lists(ada.is_asked())
+    stage.counts(proven_peers=2)
+
+
+def test_who_guesses_tickets_is_not_heard_for_a_while() -> None:
+    stage = Stage()
+    mallory = stage.stranger("mallory").says(HELLO)
+    pull = mallory.is_asked()
+    for number in range(SETTINGS.rubbish_count + 1):
+        mallory.lists(pull, ticket=number.to_bytes(4))
+    stage.counts(shunned=1)
+    mallory.lists(pull)
+    stage.counts(proven_peers=0)
+
+
 def test_later_sweeps_are_over_the_last_moments_and_now_and_then_over_all() -> None:
     stage = Stage(replace(SETTINGS, sweep_ms=60_000))
     ada = stage.meets("ada")

@@ -48,6 +48,9 @@ class Step(Enum):
     PROVE = auto()
     """It echoes a ticket."""
 
+    DOUBT = auto()
+    """It has echoed none for long."""
+
     SHUN = auto()
     """Too much rubbish comes from it."""
 
@@ -66,6 +69,7 @@ TRANSITIONS: Final = {
     },
     State.PROVEN: {
         Step.PROVE: State.PROVEN,
+        Step.DOUBT: State.STRANGER,
         Step.SHUN: State.SHUNNED,
         Step.LOSE: State.GONE,
     },
@@ -201,6 +205,11 @@ class Peers:
         self._proven[peer.line] = peer
         self._others.clear()
         return True
+
+    def doubt(self, peer: Peer) -> None:
+        """An address has not shown for long that it hears what is sent to it."""
+        peer.advance(Step.DOUBT)
+        self._disprove(peer)
 
     def shun(self, peer: Peer, now_ms: int) -> int:
         """Hears nothing of an address for a while; gives until when."""

@@ -60,6 +60,7 @@ RUBBISH: Final = frozenset(
         Reason.TOO_LARGE,
         Reason.BAD_SIGNATURE,
         Reason.BAD_POW,
+        Reason.UNAUTHENTICATED,
     }
 )
 """What no honest peer sends or relays, whatever its clock and its configuration."""

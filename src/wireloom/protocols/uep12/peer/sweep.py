@@ -12,6 +12,7 @@ class Sweep:
         "ticket",
         "tries",
         "until_ms",
+        "vain_count",
         "whole_ms",
     )
 
@@ -29,5 +30,7 @@ class Sweep:
         """When such a sweep last came to its end."""
         self.owed = 0
         """Messages that were pulled by their hashes since the last answer and have not come."""
+        self.vain_count = 0
+        """Sweeps that were given up since it last answered."""
         self.tries = 0
         """How often the window was asked for in vain."""

@@ -18,13 +18,17 @@ from wireloom.protocols.uep12.peer.peers import Peer, Peers, State, tell
 from wireloom.protocols.uep12.peer.pulls import Pulls
 from wireloom.protocols.uep12.peer.requests import Met, Synced
 from wireloom.protocols.uep12.peer.settings import Membership, PeerSettings
+from wireloom.wire.errors import UnauthenticatedError
 from wireloom.wire.ids import Ids
-from wireloom.wire.outcome import Outcome, Reason
+from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import Admit, Conclude, Deliver, Send, Turn, WakeAt
 
 PEER_TIMER: Final = "peer"
 MAX_TRIES: Final = 3
 """So often a window is asked for; then the sweep ends, until the next one."""
+
+MAX_VAIN: Final = 2
+"""After so many sweeps without an answer, a peer is a stranger again."""
 
 RECENT_REFRESHES: Final = 4
 """How many times `refresh_ms` a sweep over the last moments goes back."""
@@ -34,7 +38,6 @@ FEW_OWED: Final = 64
 
 _LISTED: Final = Opcode.MESSAGE_LIST.name
 TAKEN: Final = Conclude(Outcome.ACCEPTED, None, None, _LISTED)
-NOT_ASKED: Final = Conclude(Outcome.REJECTED, Reason.UNAUTHENTICATED, None, _LISTED)
 
 
 def tickets(secret: bytes, ids: Ids) -> Callable[[], bytes]:
@@ -77,11 +80,15 @@ class Sync:
             self._begin(turn, peer)
 
     def listed(self, turn: Turn, peer: Peer, message: MessageList) -> Conclude:
-        """Takes the answer to a pull: the peer has proven itself, and tells what it has."""
+        """Takes the answer to a pull: the peer has proven itself, and tells what it has.
+
+        Raises:
+            UnauthenticatedError: If its ticket is not that of a pull that is open.
+        """
         sweep, now_ms = peer.sweep, turn.now_ms
         if sweep.ticket is None or message.ticket != sweep.ticket:
-            return NOT_ASKED
-        sweep.ticket, sweep.tries = None, 0
+            raise UnauthenticatedError("nobody was asked with this ticket")
+        sweep.ticket, sweep.tries, sweep.vain_count = None, 0, 0
         if self._peers.prove(peer):
             turn.commands.append(Admit(peer.line))
             turn.commands.append(Deliver(Met(self._membership.name, peer.address)))
@@ -111,7 +118,7 @@ class Sync:
             sweep.ticket = None
             sweep.tries += 1
             if sweep.tries >= MAX_TRIES or (peer.state is State.STRANGER and peer.dial is None):
-                self._end(turn, peer)
+                self._fail(turn, peer)
                 return
         if sweep.is_under_way:
             self._go_on(turn, peer)
@@ -163,6 +170,13 @@ class Sync:
             if not self.is_synced:
                 self.is_synced = True
                 turn.commands.append(Deliver(Synced(self._membership.name)))
+        self._end(turn, peer)
+
+    def _fail(self, turn: Turn, peer: Peer) -> None:
+        """A peer did not answer; who does so again and again has to prove itself anew."""
+        peer.sweep.vain_count += 1
+        if peer.sweep.vain_count >= MAX_VAIN and peer.state is State.PROVEN:
+            self._peers.doubt(peer)
         self._end(turn, peer)
 
     def _end(self, turn: Turn, peer: Peer) -> None:
