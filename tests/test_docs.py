@@ -183,7 +183,7 @@ def ran(program: str, folder: Path) -> list[str]:
 
 
 def test_the_programs_on_the_page_about_clients_run_as_printed(tmp_path: Path) -> None:
-    at_hub, at_broker = blocks(CLIENTS, "python")
+    at_hub, at_broker, in_swarm = blocks(CLIENTS, "python")
     authority = Authority(tmp_path)
     certificate, key = authority.issue("server")
     authority.issue("one.example.com")
@@ -204,6 +204,8 @@ def test_the_programs_on_the_page_about_clients_run_as_printed(tmp_path: Path) -
             "('cth://one.example.com/agent',)",
             "cth://one.example.com/agent b'hello'",
         ]
+        swarm = in_swarm.replace("127.0.0.1:5412", process.swarm)
+        assert ran(swarm, tmp_path) == ["True b'hello'", "60 b'hello'"]
 
 
 def test_the_commands_on_the_page_about_clients_are_commands(tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ class Caller:
 def serving(folder: Path) -> Iterator[int]:
     """The port of a switchboard that `wireloom serve` runs."""
     ready = folder / "ready"
-    elsewhere = [f"--{name}-listen=" for name in ("signalhub", "cthun", "metrics")]
+    elsewhere = [f"--{name}-listen=" for name in ("signalhub", "cthun", "uep12", "metrics")]
     wish = ["serve", f"--data={folder}", "--tiny-listen=127.0.0.1:0", f"--ready-file={ready}"]
     command = [*WIRELOOM, *wish, *elsewhere]
     with subprocess.Popen(command, env=environment(SIXTH)) as server:

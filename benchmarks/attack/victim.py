@@ -99,6 +99,7 @@ def serving(settings: dict[str, str], max_files: int | None = None) -> Iterator[
             f"WIRELOOM_{name}": f"{HOST}:0"
             for name in ("SIGNALHUB_LISTEN", "CTHUN_LISTEN", "NODE_METRICS")
         }
+        listen["WIRELOOM_UEP12_LISTEN"] = ""
         with log.open("wb") as errors:
             process = subprocess.Popen(
                 ["taskset", "-c", str(SERVER_CORE), *limit, *command],

@@ -169,10 +169,11 @@ def _router(port: int) -> dict[str, Any]:
 @contextmanager
 def _ours(section: str, settings: dict[str, Any], *, capture: bool) -> Iterator[Server]:
     port = _free_port()
-    other = {"signalhub": "cthun", "cthun": "signalhub"}[section]
+    others = {"signalhub", "cthun", "uep12"} - {section}
     DATA.mkdir(exist_ok=True)
     with TemporaryDirectory(dir=DATA) as folder:
-        listen = {section: {"listen": f"{HOST}:{port}", **settings}, other: {"listen": ""}}
+        listen: dict[str, dict[str, Any]] = {name: {"listen": ""} for name in sorted(others)}
+        listen[section] = {"listen": f"{HOST}:{port}", **settings}
         node = {"name": "bench", "data": folder, "capture": capture, "metrics": ""}
         config = Path(folder) / "wireloom.toml"
         config.write_text(_toml({"node": node, **listen}))

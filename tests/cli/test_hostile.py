@@ -107,7 +107,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     file = root / f"{NAME}.jsonl"
     file.write_text(json.dumps({"protocol": HOSTILE, HOSTILE: HOSTILE}) + "\n" + HOSTILE)
     with (
-        serving(tmp_path_factory.mktemp("server")) as server,
+        serving(tmp_path_factory.mktemp("server"), metrics=True) as server,
         serve(rogue, "127.0.0.1", 0) as listening,
     ):
         Thread(target=listening.serve_forever, daemon=True).start()
@@ -183,6 +183,23 @@ def hub_discover(world: World) -> list[Case]:
         *hub_cases(world, "discover"),
         *hub_cases(world, "discover", HOSTILE),
         Case(("hub", "discover", "--json", "--url", world.server.hub)),
+    ]
+
+
+def swarm_read(world: World) -> list[Case]:
+    """What another peer has posted."""
+    to = ("--peer", world.server.swarm)
+    posted = Case(("swarm", "post", HOSTILE, *to))
+    return [posted, *(Case(("swarm", "read", *to, *more)) for more in ((), ("--json",)))]
+
+
+def swarm_asked(name: str) -> Callable[[World], list[Case]]:
+    """What a node tells of its swarms."""
+    wheres = (HOSTILE, f"http://127.0.0.1:9/{HOSTILE}")
+    return lambda world: [
+        Case(("swarm", name, "--metrics", where, *more))
+        for where in (*wheres, world.server.metrics)
+        for more in ((), ("--json",))
     ]
 
 
@@ -315,6 +332,13 @@ CASES: dict[str, Callable[[World], list[Case]]] = {
         with_data("sql", f"select '{NAME}' from nowhere"),
         with_data("sql", HOSTILE),
     ),
+    "swarm peers": swarm_asked("peers"),
+    "swarm post": lambda world: [
+        Case(("swarm", "post", "x", "--peer", HOSTILE)),
+        Case(("swarm", "post", HOSTILE * 900, "--peer", world.server.swarm)),
+    ],
+    "swarm read": swarm_read,
+    "swarm status": swarm_asked("status"),
     "trace": many(with_data("trace", HOSTILE), with_data("trace", f"nobody{HOSTILE}")),
 }
 

@@ -25,6 +25,7 @@ ADA, BOB = "@(a/ada)", "@(b/bob)"
 EPHEMERAL = [
     "--signalhub-listen=127.0.0.1:0",
     "--cthun-listen=127.0.0.1:0",
+    "--uep12-listen=127.0.0.1:0",
     "--metrics-listen=127.0.0.1:0",
 ]
 
@@ -68,12 +69,15 @@ def test_a_line_an_endpoint_and_an_end_in_good_order(tmp_path: Path, number: int
         status, out, err = server.end(number)
     assert (status, err) == (0, "")
     assert out.splitlines() == server.lines
-    assert [line.split()[0] for line in server.lines] == ["signalhub", "cthun", "metrics"]
+    assert [line.split()[0] for line in server.lines] == ["signalhub", "cthun", "uep12", "metrics"]
 
 
 def test_there_is_an_option_for_every_endpoint() -> None:
     shown = " ".join(CliRunner().invoke(wireloom, ["serve", "--help"]).stdout.split())
-    assert "Serve the Signal Hub and the Cthun broker, and capture every frame." in shown
+    assert (
+        "Serve the Signal Hub, the Cthun broker and the UEP-12 peer, and capture every frame."
+        in shown
+    )
     assert "signalhub.listen is WIRELOOM_SIGNALHUB_LISTEN." in shown
     for endpoint in all_endpoints():
         assert f"--{endpoint.name}-listen ADDRESS Where {endpoint.title} listens." in shown

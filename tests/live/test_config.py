@@ -112,6 +112,11 @@ def test_variables_go_over_the_file_and_options_over_both() -> None:
             "signalhub.ping_seconds = 0.0 cannot work; it must be from",
         ),
         ("[signalhub]\nping_seconds = nan", "signalhub.ping_seconds = nan cannot work"),
+        (
+            "[uep12.swarms.tea]\nlistn = 'x'",
+            r"uep12.swarms\[...\] has no listn; did you mean listen\?",
+        ),
+        ("[uep12.swarms.tea]\nping_seconds = 0", "uep12.swarms.tea.ping_seconds = 0.0 cannot work"),
         ("[cthun]\nping_seconds = -1", "cthun.ping_seconds = -1.0 cannot work"),
         ("[cthun]\nping_seconds = inf", "cthun.ping_seconds = inf cannot work"),
         ("[cthun]\nmax_connections = 0", "cthun.max_connections = 0 cannot work"),

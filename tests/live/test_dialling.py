@@ -108,7 +108,7 @@ def test_a_session_dials_a_peer_and_talks_to_it(tmp_path: Path, link: str) -> No
     async def test(ada: Place, bob: Place) -> None:
         dial = bob.dials[link]
         ada.wants(dial)
-        assert await ada.hears(Opened) == [Opened(1, dial.address, dial=dial)]
+        assert await ada.hears(Opened) == [Opened(1, dial.address, dial=dial, link=link)]
         ada.wants(Send(1, b"hello"))
         assert await ada.hears(FrameReceived) == [FrameReceived(1, b"hello")]
         (met,) = bob.session.seen(Opened)

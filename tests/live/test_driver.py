@@ -71,7 +71,7 @@ def test_a_frame_is_answered_and_lines_are_never_used_twice(tmp_path: Path) -> N
         assert [first.line, second.line, third.line] == [1, 2, 3]
 
     session = drive(tmp_path, test)
-    assert session.seen(Opened)[0] == Opened(1, "nowhere:1")
+    assert session.seen(Opened)[0] == Opened(1, "nowhere:1", link="pipe")
     assert session.seen(FrameReceived) == [FrameReceived(1, b"hello", text=True)]
     assert Closed(1, 1000) in session.events
 
@@ -283,7 +283,7 @@ def slowly(test: Callable[[Driver, Slow], Awaitable[None]]) -> None:
     async def main() -> None:
         store = Slow(None)  # type: ignore[arg-type]
         session = Obedient()
-        driver = Driver("echo", session, store=store)  # type: ignore[arg-type]
+        driver = Driver("echo", session, store=store)
         driver.start()
         await test(driver, store)
 
@@ -520,7 +520,7 @@ def test_an_overloaded_node_handles_what_it_has_read_later(tmp_path: Path) -> No
         late.close(1000, "")
         await asyncio.sleep(0.05)
         assert session.seen(FrameReceived) == []
-        assert session.events[-2:] == [Opened(3, "nowhere:1"), Closed(3, 1000)]
+        assert session.events[-2:] == [Opened(3, "nowhere:1", link="pipe"), Closed(3, 1000)]
         driver.ending(gone, 1006)
         driver.resume()
         await until(lambda: session.seen(TimerFired))

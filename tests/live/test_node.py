@@ -29,6 +29,7 @@ from wireloom.live.dialling import Unreached
 from wireloom.live.endpoint import AnyEndpoint, EndpointSection
 from wireloom.live.endpoints.cthun import BrokerSection
 from wireloom.live.endpoints.signalhub import Auth, HubSection
+from wireloom.live.endpoints.uep12 import PeerSection
 from wireloom.live.errors import ConfigError, NodeError
 from wireloom.live.links.sections import Tls, UdpSection
 from wireloom.live.node import Node
@@ -61,7 +62,8 @@ def configured(folder: Path, **node: object) -> Config:
         **node,  # type: ignore[arg-type]
     )
     hub, broker = HubSection(listen="127.0.0.1:0"), BrokerSection(listen="127.0.0.1:0")
-    return Config(node=section, endpoints={"signalhub": hub, "cthun": broker})
+    peer = PeerSection(listen="127.0.0.1:0")
+    return Config(node=section, endpoints={"signalhub": hub, "cthun": broker, "uep12": peer})
 
 
 class Running:
@@ -252,6 +254,7 @@ def test_certificates_and_tokens(tmp_path: Path) -> None:
                 listen="127.0.0.1:0", tls=tls, auth=Auth(secret_file=str(shared))
             ),
             "cthun": BrokerSection(listen="127.0.0.1:0", tls=tls),
+            "uep12": PeerSection(listen=""),
         },
     )
 
@@ -275,7 +278,8 @@ def test_certificates_and_tokens(tmp_path: Path) -> None:
 def test_endpoints_that_are_off(tmp_path: Path) -> None:
     node = NodeSection(name="n1", data=str(tmp_path), metrics="", stop_seconds=1)
     hub, broker = HubSection(listen=""), BrokerSection(listen="127.0.0.1:0")
-    config = Config(node=node, endpoints={"signalhub": hub, "cthun": broker})
+    off = PeerSection(listen="")
+    config = Config(node=node, endpoints={"signalhub": hub, "cthun": broker, "uep12": off})
 
     async def test(running: Running) -> None:
         assert [line.split(" ")[0] for line in running.lines] == ["cthun"]
@@ -387,6 +391,7 @@ def test_a_node_that_cannot_start_says_why(tmp_path: Path) -> None:
     off: dict[str, EndpointSection] = {
         "signalhub": HubSection(listen=""),
         "cthun": BrokerSection(listen=""),
+        "uep12": PeerSection(listen=""),
     }
 
     def changed(**sections: HubSection | BrokerSection) -> Config:

@@ -1,6 +1,6 @@
 """The performer: commands are performed in their order, and what must wait waits."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from live.parts import Pipe
@@ -12,9 +12,11 @@ from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Abandon,
     Admit,
+    Cancel,
     Close,
     Command,
     Compose,
+    Compute,
     Conclude,
     Deliver,
     Dial,
@@ -22,6 +24,7 @@ from wireloom.wire.session import (
     Send,
     Spread,
     Store,
+    Swarm,
     WakeAt,
 )
 
@@ -48,6 +51,7 @@ class Stage:
         self.times_out = 0
         self.logins: list[Any] = []
         self.dials: list[tuple[str, Dial]] = []
+        self.jobs: list[object] = []
         self.performer = Performer(
             "echo",
             connections=self,
@@ -55,6 +59,7 @@ class Stage:
             tap=tap,
             counts=self.meters,
             deliver=self.delivered.append,
+            workers=self,
         )
         self.pipes = [Pipe(self), Pipe(self)]
         for line, pipe in enumerate(self.pipes, 1):
@@ -72,6 +77,12 @@ class Stage:
 
     def abandon(self, dial: Dial) -> None:
         self.dials.append(("abandon", dial))
+
+    def compute(self, compute: Compute) -> None:
+        self.jobs.append(compute)
+
+    def cancel(self, task: Hashable) -> None:
+        self.jobs.append(task)
 
     def closed(self, pipe: Pipe, code: int) -> None:
         """What a connection tells when it is closed."""
@@ -313,3 +324,26 @@ def test_a_connection_that_is_abandoned_ends_after_what_was_sent_on_it() -> None
     stage.performer.release(1, 0)
     assert pipe.writes == [[b"last"]]
     assert [code for code, _ in pipe.closes] == [1000]
+
+
+def test_workers_are_told_what_to_compute_and_what_not_to() -> None:
+    stage = Stage()
+    compute = Compute("nonce", lambda part: part)
+    stage.do(compute, Cancel("nonce"))
+    assert stage.jobs == [compute, "nonce"]
+
+
+def test_the_capture_has_what_a_frame_was_read_as() -> None:
+    rolls = Rolls()
+    stage = Stage(rolls)
+    stage.do(Conclude(Outcome.ACCEPTED, whole=b"put together"), source=stage.pipes[0])
+    assert rolls.rows.frames == [b"put together"]
+
+
+def test_what_is_composed_for_a_swarm_is_captured_as_its() -> None:
+    rolls = Rolls()
+    Stage(rolls).do(Compose(b"news", "tea", Swarm("tea", 1_000)))
+    rolls.rows.pack()
+    rolls.rows.join()
+    (batch,) = rolls.rows.batches("n", first_sequence=1)
+    assert (batch["swarm"].to_pylist(), batch["epoch_ms"].to_pylist()) == (["tea"], [1_000])

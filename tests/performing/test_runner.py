@@ -83,7 +83,8 @@ def test_lines_are_counted_and_beginnings_and_ends_are_heard_first() -> None:
     assert place.runner.catch_up()
     assert not place.runner.catch_up()
     heard = [Closed(1, 1006), FrameReceived(2, b"in time")]
-    assert place.session.events == [Opened(1, "nowhere:1"), Opened(2, "nowhere:1"), *heard]
+    came = [Opened(line, "nowhere:1", link="pipe") for line in (1, 2)]
+    assert place.session.events == [*came, *heard]
     assert place.left(second) == [b"in time"]
 
 
@@ -107,7 +108,7 @@ def test_while_the_world_cannot_keep_up_only_beginnings_and_ends_are_heard() -> 
     place.runner.fire(9)
     place.opens()
     place.runner.catch_up()
-    assert place.session.events[-1] == Opened(2, "nowhere:1")
+    assert place.session.events[-1] == Opened(2, "nowhere:1", link="pipe")
     assert not place.runner.is_behind
     place.runner.is_paused = False
     assert place.runner.is_behind
@@ -178,7 +179,7 @@ def test_a_dial_is_answered_by_its_connection_or_its_failure() -> None:
     pipe = dialling(place)
     assert place.runner.open(pipe)
     place.runner.catch_up()
-    assert place.session.events == [Opened(pipe.line, "nowhere:1", dial=DIAL)]
+    assert place.session.events == [Opened(pipe.line, "nowhere:1", dial=DIAL, link="pipe")]
     place.runner.fail(DIAL, "refused")
     place.runner.end(pipe, 1000)
     place.performer.perform([([DIAL], None, b"")], 0)

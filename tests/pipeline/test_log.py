@@ -6,9 +6,12 @@ from pathlib import Path
 import polars
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
+from deltalake.exceptions import CommitFailedError
 from pyspark.sql import SparkSession
 
 from support.numbers import TABLE
+from wireloom.pipeline import log as logs
 from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Column, Table
 
@@ -103,3 +106,53 @@ def test_another_delta_reader_opens_the_tables(tables: Path) -> None:
         "lost",
     }
     assert polars.read_delta(str(tables / "frames")).height > 0
+
+
+def test_a_table_is_read_on_when_somebody_else_has_committed(tmp_path: Path) -> None:
+    ours, theirs = TableStore(tmp_path).log, TableStore(tmp_path).log
+    for version in range(12):
+        theirs.commit(TABLE, [], {"a": version})
+        assert ours.done(TABLE.name, "a") == version
+
+
+def test_without_a_next_commit_the_log_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = TableStore(tmp_path).log
+    log.commit(TABLE, [], {"a": 1})
+    assert log.done(TABLE.name, "a") == 1
+    looks: list[str] = []
+    monkeypatch.setattr(DeltaTable, "update_incremental", lambda _: looks.append("again"))
+    assert log.done(TABLE.name, "a") == 1
+    assert looks == []
+    monkeypatch.setattr(logs, "KEPT_SECONDS", 0.0)
+    assert log.done(TABLE.name, "a") == 1
+    assert looks == ["again"]
+
+
+def test_a_commit_that_fails_because_of_itself_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, commit = TableStore(tmp_path).log, DeltaTable.create_write_transaction
+
+    def lose_the_answer(table: DeltaTable, *args: object, **kwargs: object) -> None:
+        commit(table, *args, **kwargs)  # type: ignore[arg-type]
+        commit(table, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", lose_the_answer)
+    for version in range(3):
+        log.commit(TABLE, [], {"a": version})
+        assert log.done(TABLE.name, "a") == version
+    assert log.version(TABLE.name) == 3
+
+
+def test_a_commit_that_fails_because_of_another_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = (TableStore(tmp_path).log for _ in range(2))
+    ours.commit(TABLE, [], {"a": 0})
+    assert ours.done(TABLE.name, "a") == 0
+    theirs.commit(TABLE, [], {"a": 1})
+    monkeypatch.setattr(DeltaTable, "update_incremental", lambda _: None)
+    with pytest.raises(CommitFailedError):
+        ours.commit(TABLE, [], {"a": 1})

@@ -69,20 +69,16 @@ def whole(spark: SparkSession, small: Path) -> Path:
     return small / "tables"
 
 
-@pytest.mark.parametrize(
-    ("tiny", "light", "style"), [(1, 1, Style.TINY), (0, 1, Style.LIGHT), (0, 0, Style.FULL)]
-)
+@pytest.mark.parametrize(("light", "style"), [(1, Style.LIGHT), (0, Style.FULL)])
 def test_for_a_few_rows_a_light_session_is_begun_and_for_many_a_full_one(
     spark: SparkSession,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    tiny: int,
     light: int,
     style: Style,
 ) -> None:
     with CaptureWriter(tmp_path / "captures", "hub-1") as writer:
         writer.append(send(10))
-    monkeypatch.setattr(running, "TINY", tiny)
     monkeypatch.setattr(running, "LIGHT", light)
     for stage in ("refine", "analyse"):
         monkeypatch.setattr(running, stage, lambda *_, **__: None)

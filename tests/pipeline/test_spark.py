@@ -147,16 +147,16 @@ def test_a_light_one_starts_sooner_and_a_full_one_has_more_memory(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    styled = [made._styled("local", style, archives=False) for style in Style]
-    small, others = styled[:2], styled[2:]
-    for one in small:
-        assert one.items() >= FOR_FEW.items()
-        assert "TieredStopAtLevel=1" in one["spark.driver.extraJavaOptions"]
+    light, *others = (made._styled("local", style, archives=False) for style in Style)
+    assert light.items() >= FOR_FEW.items()
+    assert "TieredStopAtLevel=1" in light["spark.driver.extraJavaOptions"]
     for other in others:
         assert FOR_FEW.keys().isdisjoint(other)
         assert "TieredStopAtLevel=1" not in other["spark.driver.extraJavaOptions"]
-    memory = [one["spark.driver.memory"] for one in styled]
-    assert memory == ["640m", "1500m", "2g", "4g"]
+    memory = [one["spark.driver.memory"] for one in (light, *others)]
+    assert memory == ["1g", "2g", "4g"]
+    pages = [one.get("spark.buffer.pageSize") for one in (light, *others)]
+    assert pages == ["1m", "1m", None]
 
 
 def test_only_a_driver_on_this_machine_has_an_archive_of_classes(

@@ -11,9 +11,12 @@ from wireloom.sim.world import World
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import (
     Admit,
+    Cancel,
     Close,
     Closed,
     Compose,
+    Compute,
+    Computed,
     Deliver,
     Dial,
     Forget,
@@ -45,7 +48,7 @@ def test_a_visitor_is_answered() -> None:
     visitor.send(b"hello", text=True)
     assert list(visitor.inbox) == [(b"hello", True)]
     assert session.events() == [
-        Opened(1, "192.0.2.1:1", "ada", "secret"),
+        Opened(1, "192.0.2.1:1", "ada", "secret", link="sim"),
         FrameReceived(1, b"hello", text=True),
     ]
     assert machine.counts.received == {("said", Outcome.ACCEPTED, None): 1}
@@ -89,7 +92,7 @@ def test_a_crash_loses_what_was_not_kept_and_the_next_life_gets_the_rest() -> No
     machine.start(again := Caller())
     assert again.restored == [Store("kept", "x", b"x")]
     assert machine.visit("a:2").line == 2
-    assert session.events() == [Opened(1, "a:1")]
+    assert session.events() == [Opened(1, "a:1", link="sim")]
 
 
 def test_a_fault_of_the_session_is_kept_and_costs_one_line() -> None:
@@ -181,3 +184,13 @@ def test_a_connection_that_breaks_loses_what_is_under_way() -> None:
     assert a.events()[1:] == [Closed(1, 1006)]
     assert b.events()[1:] == [Closed(1, 1006)]
     assert missed == [b"lost"]
+
+
+def third(part: int) -> int | None:
+    return part if part == 2 else None
+
+
+def test_what_takes_long_is_computed_at_once_unless_it_is_cancelled() -> None:
+    _, machine, session = started()
+    machine.hear(session.asks(Compute("a", third), Compute("b", third), Cancel("b")))
+    assert session.events() == [Computed("a", 2)]

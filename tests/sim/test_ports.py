@@ -24,8 +24,8 @@ def test_a_dial_opens_at_once_and_nobody_need_be_there() -> None:
     bob, b = add(world, "bob", is_up=False)
     ada.hear(a.asks(BOB, Dial("udp", "nobody:1")))
     assert a.events() == [
-        Opened(1, "bob:1", dial=BOB),
-        Opened(2, "nobody:1", dial=Dial("udp", "nobody:1")),
+        Opened(1, "bob:1", dial=BOB, link="udp"),
+        Opened(2, "nobody:1", dial=Dial("udp", "nobody:1"), link="udp"),
     ]
     ada.hear(a.asks(Send(1, b"lost"), Send(2, b"lost")))
     assert world.network.lost_count == 2
@@ -39,7 +39,11 @@ def test_a_datagram_from_an_unknown_address_opens_a_connection() -> None:
     ada.hear(a.asks(BOB))
     assert b.events() == []
     ada.hear(a.asks(Send(1, b"one"), Send(1, b"two")))
-    assert b.events() == [Opened(1, "ada:1"), FrameReceived(1, b"one"), FrameReceived(1, b"two")]
+    assert b.events() == [
+        Opened(1, "ada:1", link="udp"),
+        FrameReceived(1, b"one"),
+        FrameReceived(1, b"two"),
+    ]
     bob.hear(b.asks(Send(1, b"back")))
     assert a.events()[1:] == [FrameReceived(1, b"back")]
     bob.hear(b.asks(Dial("udp", "ada:1")))
@@ -69,7 +73,7 @@ def test_a_crash_is_not_told_and_the_next_life_hears_a_new_peer() -> None:
     ada.hear(a.asks(Send(1, b"lost")))
     bob.start(again := Caller())
     ada.hear(a.asks(Send(1, b"two")))
-    assert again.events() == [Opened(2, "ada:1"), FrameReceived(2, b"two")]
+    assert again.events() == [Opened(2, "ada:1", link="udp"), FrameReceived(2, b"two")]
     assert len(a.events()) == 1
 
 
@@ -83,4 +87,4 @@ def test_what_comes_for_a_stopped_process_waits() -> None:
     world.pass_time(50)
     assert b.heard == []
     bob.resume()
-    assert b.heard == [(50, Opened(1, "ada:1")), (50, FrameReceived(1, b"one"))]
+    assert b.heard == [(50, Opened(1, "ada:1", link="udp")), (50, FrameReceived(1, b"one"))]

@@ -52,8 +52,8 @@ def test_one_machine_dials_another_and_either_may_end_it() -> None:
     world = World()
     (ada, a), (bob, b) = add(world, "ada"), add(world, "bob")
     ada.hear(a.asks(BOB, BOB))
-    assert a.events() == [Opened(1, "bob:1", dial=BOB)]
-    assert b.events() == [Opened(1, "ada")]
+    assert a.events() == [Opened(1, "bob:1", dial=BOB, link="tcp")]
+    assert b.events() == [Opened(1, "ada", link="tcp")]
     ada.hear(a.asks(Send(1, b"one"), Send(1, b"two", text=True)))
     assert b.events()[1:] == [FrameReceived(1, b"one"), FrameReceived(1, b"two", text=True)]
     bob.hear(
@@ -63,7 +63,7 @@ def test_one_machine_dials_another_and_either_may_end_it() -> None:
     assert b.events()[3:] == [FrameReceived(1, b"last"), Closed(1, 1000, "not needed")]
     assert a.events()[1:] == [FrameReceived(1, b"bye"), FrameReceived(1, b"!"), Closed(1, 1000)]
     ada.hear(a.asks(BOB))
-    assert a.events()[-1] == Opened(2, "bob:1", dial=BOB)
+    assert a.events()[-1] == Opened(2, "bob:1", dial=BOB, link="tcp")
 
 
 def test_a_dial_fails_where_nobody_listens_or_the_machine_is_down() -> None:
@@ -94,7 +94,7 @@ def test_a_crash_ends_lines_at_their_other_ends_and_attempts_at_once() -> None:
     world.post(ada.crash)
     world.settle()
     assert a.events()[2:] == []
-    assert b.events() == [Opened(1, "ada")]
+    assert b.events() == [Opened(1, "ada", link="tcp")]
 
 
 def test_a_world_that_does_not_come_to_rest_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,9 +118,9 @@ def test_a_connection_takes_a_round_trip_and_a_frame_its_delay() -> None:
     world.pass_time(25)
     ada.hear(a.asks(Send(1, b"one"), Close(1, 1000)))
     world.pass_time(25)
-    assert a.heard == [(20, Opened(1, "bob:1", dial=BOB)), (25, Closed(1, 1000))]
+    assert a.heard == [(20, Opened(1, "bob:1", dial=BOB, link="tcp")), (25, Closed(1, 1000))]
     assert b.heard == [
-        (20, Opened(1, "ada")),
+        (20, Opened(1, "ada", link="tcp")),
         (35, FrameReceived(1, b"one")),
         (35, Closed(1, 1000)),
     ]

@@ -7,7 +7,7 @@ module, which loads nothing heavy.
 from typing import Final, NamedTuple, Protocol
 
 from wireloom.wire.outcome import Direction, Outcome, Reason
-from wireloom.wire.session import Conclude
+from wireloom.wire.session import Conclude, Swarm
 
 MEANINGS: Final = (
     *((Direction.OUT, outcome, None) for outcome in (None, *Outcome)),
@@ -53,6 +53,11 @@ class Party(Protocol):
         """How it is reached."""
         ...
 
+    @property
+    def swarm(self) -> Swarm | None:
+        """The swarm that both belong to, where frames do not say that."""
+        ...
+
 
 class Absent(NamedTuple):
     """Stands for the connection of a frame that was composed for a peer that is not there."""
@@ -60,3 +65,4 @@ class Absent(NamedTuple):
     protocol: str
     name: str
     link: str = "local"
+    swarm: Swarm | None = None

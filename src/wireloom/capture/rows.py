@@ -171,6 +171,7 @@ class Rows:
         connections = list(self._connections)
         places = pa.array(np.frombuffer(self._places, np.int32))
         meanings = pa.array(np.frombuffer(self.meanings, np.uint8))
+        swarms, epochs = zip(*[one.swarm or _NO_SWARM for one in connections], strict=True)
         columns = {
             "sequence": pa.array(np.arange(first, first + count)),
             "captured_at": pa.array(np.repeat(np.array(self._times) // 1_000, self._counts)),
@@ -181,11 +182,14 @@ class Rows:
             "peer": pa.array([one.name for one in connections]).take(places),
             "outcome": _OUTCOMES.take(meanings),
             "reason": _REASONS.take(meanings),
+            "swarm": pa.array(swarms, pa.string()).take(places),
+            "epoch_ms": pa.array(epochs, pa.int64()).take(places),
             "raw": self._raw(ends),
         }
         return [columns.get(field.name, pa.nulls(count, field.type)) for field in SCHEMA]
 
 
+_NO_SWARM: Final = (None, None)
 _REDACTED: Final = {name for name in NAMES if any(one.MARKS for one in redactions(name))}
 """Protocols whose frames may let somebody in."""
 

@@ -21,6 +21,14 @@ the connection is lost for good, 4 if no answer comes in time, 5 if one comes th
 read.
 """
 
+SWARM: Final = """Take part in a UEP-12 swarm.
+
+`post` and `read` are small peers themselves: they join the swarm through a peer that runs.
+
+Exit status: 0 if all went well, 1 if a message cannot be posted, 2 for misuse, 3 if no peer or
+node answers at the address, 4 if no answer comes in time.
+"""
+
 GROUPS: Final = {
     "broker": Group(
         "broker",
@@ -74,6 +82,16 @@ GROUPS: Final = {
             "status": "Show what is captured, stored, and cannot be read.",
             "vacuum": "Delete files that no recent version of a table needs.",
             "watch": "Keep the tables up to date, until interrupted.",
+        },
+    ),
+    "swarm": Group(
+        "swarm",
+        help=inspect.cleandoc(SWARM),
+        members={
+            "peers": "Print the peers that a node speaks with.",
+            "post": "Post a message, and wait until a peer has it.",
+            "read": "Print the messages of the swarm.",
+            "status": "Print how many messages a node has, and what it misses.",
         },
     ),
 }

@@ -33,9 +33,10 @@ COMMANDS: Final = {
     "keys": "Make and show Ed25519 identities.",
     "pipeline": "Turn captured frames into tables, on Spark.",
     "report": "Tell what happened to every message.",
-    "serve": "Serve the Signal Hub and the Cthun broker.",
+    "serve": "Serve the Signal Hub, the Cthun broker and a UEP-12 peer.",
     "simulate": "Play a scenario in a simulated world, from a seed.",
     "sql": "Answer a question in SQL from the tables.",
+    "swarm": "Take part in a UEP-12 swarm.",
     "trace": "Show the life of one message, hop by hop.",
 }
 

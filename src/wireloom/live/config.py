@@ -29,7 +29,7 @@ MIN_CAPTURE_BYTES: Final = 256 * 1024 * 1024
 """Less has no room for what is written at once."""
 
 OTHER_VARIABLES: Final = frozenset(
-    f"{PREFIX}{name}" for name in ("CONFIG", "HUB_URL", "BROKER_URL", "DEBUG")
+    f"{PREFIX}{name}" for name in ("CONFIG", "HUB_URL", "BROKER_URL", "SWARM_PEER", "DEBUG")
 )
 """What other commands read, and the name of the file itself."""
 
@@ -227,8 +227,12 @@ def _tables(section: type[Section], path: str = "") -> Iterator[tuple[str, tuple
     hints = get_type_hints(section)
     yield path, section.__struct_fields__
     for name in section.__struct_fields__:
-        for inner in filter(_is_section, _kinds(hints[name])):
-            yield from _tables(inner, f"{path}.{name}".lstrip("."))
+        for kind in _kinds(hints[name]):
+            below = f"{path}.{name}".lstrip(".")
+            if _is_section(kind):
+                yield from _tables(kind, below)
+            elif get_origin(kind) is dict and _is_section(get_args(kind)[1]):
+                yield from _tables(get_args(kind)[1], f"{below}[...]")
 
 
 def _kinds(kind: Any) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ connections, and written together when the turn ends.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Final
 
 from wireloom.live import journal
@@ -19,13 +19,15 @@ from wireloom.live.dialling import Dialer, Dialling
 from wireloom.live.links.connection import Connection
 from wireloom.live.metrics import Meters
 from wireloom.live.pressure import TICK_SECONDS, Pressure
-from wireloom.live.store import RecordStore
+from wireloom.live.store import Keeping
 from wireloom.live.tap import Tap
+from wireloom.live.workers import Workers
 from wireloom.performing.performer import Performer
 from wireloom.performing.runner import Runner
 from wireloom.performing.world import Channel, Clock, now_ms
 from wireloom.wire.session import (
     Alive,
+    Computed,
     Dial,
     Event,
     FrameReceived,
@@ -70,7 +72,7 @@ class Driver:
         protocol: str,
         session: Session,
         *,
-        store: RecordStore,
+        store: Keeping,
         tap: Tap | None = None,
         meters: Meters | None = None,
         clock: Clock | None = None,
@@ -80,14 +82,8 @@ class Driver:
         self._tap = tap
         self._meters = meters or Meters()
         self._clock = clock or SystemClock()
-        self._performer = Performer(
-            protocol,
-            connections=self,
-            records=store,
-            tap=tap,
-            counts=self._meters,
-            deliver=self._deliver,
-        )
+        self._workers = Workers(self._on_computed)
+        self._performer = self._made_performer(store, tap)
         self._runner = Runner(session, self._performer, clock=self._clock, failed=self._failed)
         self._inbox = self._runner.inbox
         self._loop = asyncio.get_running_loop()
@@ -111,6 +107,17 @@ class Driver:
         self._ticker: asyncio.TimerHandle | None = None
         self._emptied = asyncio.Event()
         self._add_gauges()
+
+    def _made_performer(self, store: Keeping, tap: Tap | None) -> Performer:
+        return Performer(
+            self._protocol,
+            connections=self,
+            records=store,
+            tap=tap,
+            counts=self._meters,
+            deliver=self._deliver,
+            workers=self._workers,
+        )
 
     def start(self) -> None:
         """Gives the session back what an earlier life stored."""
@@ -241,6 +248,7 @@ class Driver:
         self.resume()
         self._handle(Stopping())
         self._dialling.stop()
+        self._workers.stop()
         try:
             async with asyncio.timeout(seconds):
                 await self._drain()
@@ -268,6 +276,7 @@ class Driver:
             "connections": lambda: len(self._sockets),
             "timers": lambda: self._performer.timer_count,
             "held_commands": lambda: self._performer.held_count,
+            "computing": lambda: len(self._workers),
             "congested_connections": lambda: len(self._pressure),
         }
 
@@ -291,6 +300,9 @@ class Driver:
     def _unreached(self, dial: Dial, reason: str) -> None:
         self._runner.fail(dial, reason)
         self._begin_turn()
+
+    def _on_computed(self, task: Hashable, result: object) -> None:
+        self._handle(Computed(task, result))
 
     def _failed(self, event: Event, error: Exception) -> None:
         """The session did not handle an event: that is a fault of our own."""

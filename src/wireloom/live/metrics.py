@@ -223,6 +223,7 @@ DEPTHS: Final = {
     "connections": "Connections that are up.",
     "timers": "Timers that are set.",
     "held_commands": "Commands that wait for the store.",
+    "computing": "Jobs that other processes compute, or that wait to be computed.",
     "congested_connections": "Connections whose peer reads too slowly.",
     "store_waiting": "Records that wait for the next commit.",
     "store_unreadable": "Records and parts of the store that could not be read at the start.",

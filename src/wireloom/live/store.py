@@ -7,13 +7,13 @@ Records are collected while a commit runs, and go to disk together in the next o
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from time import perf_counter
-from typing import Final
+from typing import Final, Protocol
 
 from wireloom.capture.private import (
     FILE_MODE,
@@ -23,6 +23,7 @@ from wireloom.capture.private import (
     refusal,
 )
 from wireloom.live.salvage import is_sound, put_aside, salvage
+from wireloom.performing.world import Records
 from wireloom.wire.session import Store
 
 VERSION: Final = 1
@@ -61,6 +62,18 @@ Batch = dict[Key, bytes | None]
 
 class StoreError(Exception):
     """The store cannot be used; the text says why."""
+
+
+class Keeping(Records, Protocol):
+    """Where a driver keeps the records of its session."""
+
+    def load(self, protocol: str, /) -> Iterable[Store]:
+        """What an earlier life stored."""
+        ...
+
+    def commit(self) -> None:
+        """Has what was put written, if it is enough."""
+        ...
 
 
 class RecordStore:

@@ -12,15 +12,17 @@ from wireloom.capture.meanings import COMPOSED, SENT, Absent, meaning_of
 from wireloom.performing.dials import Dials
 from wireloom.performing.timers import Timers
 from wireloom.performing.waiting import Waiting
-from wireloom.performing.world import Channel, Connections, Counts, Records, Rows, Tap
+from wireloom.performing.world import Channel, Connections, Counts, Records, Rows, Tap, Workers
 from wireloom.wire.outcome import Outcome
 from wireloom.wire.session import (
     UNCONCLUDED,
     Abandon,
     Admit,
+    Cancel,
     Close,
     Command,
     Compose,
+    Compute,
     Conclude,
     Deliver,
     Dial,
@@ -61,9 +63,10 @@ class Performer:
         tap: Where frames are captured, if they are.
         counts: Where frames are counted.
         deliver: Takes what the session delivers.
+        workers: Who computes what takes long, if the session asks for that.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         protocol: str,
         *,
@@ -72,6 +75,7 @@ class Performer:
         tap: Tap | None,
         counts: Counts,
         deliver: Callable[[object], None],
+        workers: Workers | None = None,
     ) -> None:
         self.protocol = protocol
         self._connections = connections
@@ -79,6 +83,7 @@ class Performer:
         self._tap = tap
         self._counts = counts
         self._deliver = deliver
+        self._workers = workers
         self._channels: dict[Line, Channel] = {}
         self.find: Final = self._channels.get
         """The connection of a line, while frames may leave on it."""
@@ -194,7 +199,8 @@ class Performer:
                 sources.append(source)
                 concluded.append(conclusion)
                 if rows is not None:
-                    shown = raw if source.is_admitted else raw[:STRANGER_CAPTURED]
+                    frame = raw if conclusion.whole is None else conclusion.whole
+                    shown = frame if source.is_admitted else frame[:STRANGER_CAPTURED]
                     rows.add(source, meaning_of(conclusion), shown)
             if size + self._size > MAX_TURN_BYTES:
                 size = 0
@@ -253,13 +259,17 @@ class Performer:
         match command:
             case Admit(line):
                 self._admit(line)
-            case Compose(raw, peer) if self._tap is not None:
-                self._tap.rows.add(Absent(self.protocol, peer), COMPOSED, raw)
+            case Compose(raw, peer, swarm) if self._tap is not None:
+                self._tap.rows.add(Absent(self.protocol, peer, swarm=swarm), COMPOSED, raw)
             case Dial():
                 if self._dials.begin(command):
                     self._connections.dial(command)
             case Abandon(link, address):
                 self._abandon(Dial(link, address), ticket)
+            case Compute() if self._workers is not None:
+                self._workers.compute(command)
+            case Cancel(task) if self._workers is not None:
+                self._workers.cancel(task)
 
     def _spread(self, spread: Spread, ticket: int) -> None:
         """Performs many sends, with as little as can be done for each."""

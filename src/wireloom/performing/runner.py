@@ -87,7 +87,14 @@ class Runner:
         if not self._performer.add(channel):
             return False
         self._ends.append(
-            Opened(channel.line, channel.peer, channel.identity, channel.token, channel.dial)
+            Opened(
+                channel.line,
+                channel.peer,
+                channel.identity,
+                channel.token,
+                channel.dial,
+                channel.link,
+            )
         )
         return True
 

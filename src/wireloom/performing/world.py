@@ -4,12 +4,12 @@ There are two worlds: `live` has sockets, a disk and the system's clock, `sim` h
 """
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Final, Protocol
 
 from wireloom.capture.meanings import Party
 from wireloom.wire.outcome import Outcome, Reason
-from wireloom.wire.session import Close, Dial, Line, Send
+from wireloom.wire.session import Close, Compute, Dial, Line, Send, Swarm
 
 NS_PER_MS: Final = 1_000_000
 
@@ -24,7 +24,10 @@ class Channel(Protocol):
     """What is spoken on it; the runner says so."""
 
     link: str
-    """The kind of link, for the capture log."""
+    """The link's name, for sessions and the capture log."""
+
+    swarm: Swarm | None
+    """The swarm that it is a connection of, where frames do not say that."""
 
     peer: str
     """The other end's address."""
@@ -88,6 +91,18 @@ class Records(Protocol):
 
         Tickets never become smaller. The runner is told up to which one all is kept.
         """
+        ...
+
+
+class Workers(Protocol):
+    """Who computes what takes long, beside the session."""
+
+    def compute(self, compute: Compute, /) -> None:
+        """Begins a job; the runner hears `Computed` after this has returned."""
+        ...
+
+    def cancel(self, task: Hashable, /) -> None:
+        """Ends a job; nothing more is told of it."""
         ...
 
 

@@ -66,6 +66,11 @@ class ParquetFiles:
         """Makes the folder of a table, if it is not there."""
         self._disk.create_dir(f"{self._base}/{name}")
 
+    def exists(self, name: str, path: str) -> bool:
+        """Whether there is such a file of a table."""
+        found = self._disk.get_file_info(f"{self._base}/{name}/{path}")
+        return bool(found.type is not FileType.NotFound)
+
     def open(self, name: str, path: str) -> pq.ParquetFile:
         """A file of a table, to read from."""
         return pq.ParquetFile(f"{self._base}/{name}/{path}", filesystem=self._disk)

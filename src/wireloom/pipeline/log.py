@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from threading import local
 from time import monotonic
 from typing import Final, NamedTuple
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
-from deltalake.exceptions import TableNotFoundError
+from deltalake.exceptions import CommitFailedError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
 from wireloom.pipeline.files import BOUNDED, ParquetFiles
@@ -27,6 +28,16 @@ LOG_RETENTION: Final = "interval 1 days"
 
 FRESH_SECONDS: Final = 1.0
 """How long a table on object storage counts as it was read."""
+
+_MARK: Final = "wireloom.commit"
+"""Tells one commit from all others."""
+
+LATEST: Final = 10
+"""Commits that are looked through for one's own."""
+
+KEPT_SECONDS: Final = 3_600.0
+"""How long a table on a disk counts as it was read, while there is no next commit. It is much less
+than commits stay in the log."""
 
 
 class File(NamedTuple):
@@ -80,15 +91,15 @@ class DeltaLog:
     def open(self, name: str) -> DeltaTable | None:
         """The table as it is now, if it exists.
 
-        On object storage, where each look costs a request, what another process has committed is
-        seen after `FRESH_SECONDS` at the latest; what this one has is seen at once.
+        On a disk, whether there is a next commit is one look for its file. On object storage, where
+        each look costs a request, what another process has committed is seen after `FRESH_SECONDS`
+        at the latest; what this one has is seen at once.
         """
         known: dict[str, Opened] = self._opened.__dict__
         now, commits = monotonic(), self._commits[name]
         before = known.get(name)
         if before is not None:
-            is_fresh = self._files.is_remote and now < before.at + FRESH_SECONDS
-            if not is_fresh or before.commits != commits:
+            if before.commits != commits or not self._is_fresh(name, before, now):
                 before.table.update_incremental()
                 known[name] = Opened(before.table, now, commits)
             return before.table
@@ -97,6 +108,13 @@ class DeltaLog:
         except TableNotFoundError:
             return None
         return known[name].table
+
+    def _is_fresh(self, name: str, opened: "Opened", now: float) -> bool:
+        """Whether a table need not be looked at again."""
+        if self._files.is_remote:
+            return now < opened.at + FRESH_SECONDS
+        following = f"_delta_log/{opened.table.version() + 1:020}.json"
+        return now < opened.at + KEPT_SECONDS and not self._files.exists(name, following)
 
     def files(self, name: str) -> list[File]:
         """The files that make up a table now."""
@@ -159,14 +177,27 @@ class DeltaLog:
         removals = [RemoveAction(file.path, True, now) for file in removed]  # noqa: FBT003
         transactions = [Transaction(app, version) for app, version in done.items()]
         opened = self.open(table.name) or self._created(table)
-        opened.create_write_transaction(
-            [*[action for action, _ in added], *removals],
-            mode,
-            Schema.from_arrow(table.arrow),
-            commit_properties=CommitProperties(app_transactions=transactions),
-        )
+        mark = uuid4().hex
+        try:
+            opened.create_write_transaction(
+                [*[action for action, _ in added], *removals],
+                mode,
+                Schema.from_arrow(table.arrow),
+                commit_properties=CommitProperties({_MARK: mark}, app_transactions=transactions),
+            )
+        except CommitFailedError:
+            if not self._is_committed(table.name, mark):
+                raise
         self._commits[table.name] += 1
         return sum(rows for _, rows in added)
+
+    def _is_committed(self, name: str, mark: str) -> bool:
+        """Whether a commit that has failed is there all the same.
+
+        When object storage has taken a commit and its answer is lost, the commit is repeated, and
+        fails because of itself.
+        """
+        return any(entry.get(_MARK) == mark for entry in self._table(name).history(LATEST))
 
     def _uri(self, name: str) -> str:
         return f"{self._files.delta_root}/{name}"

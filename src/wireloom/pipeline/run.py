@@ -21,9 +21,6 @@ from wireloom.pipeline.store import TableStore
 from wireloom.pipeline.tables import Column, Table
 from wireloom.remote import AnyPath
 
-TINY: Final = 10_000
-"""Up to this number of rows in all, the smallest session is large enough."""
-
 LIGHT: Final = 60_000
 """Up to this number of new rows, a light session is done before a full one has warmed up."""
 
@@ -102,15 +99,9 @@ def _begin(spark: Spark, waiting: int, store: TableStore) -> bool:
         return False
     touched = waiting + frame_tables.count(store, after=least)
     every = waiting + frame_tables.count(store, after=-1)
-    spark.begin(_style(touched, every))
+    is_light = touched <= LIGHT and every <= LIGHT_WHOLE
+    spark.begin(Style.LIGHT if is_light else Style.FULL)
     return True
-
-
-def _style(touched: int, every: int) -> Style:
-    """What a session is made for that has so many new rows, and so many in all."""
-    if every <= TINY:
-        return Style.TINY
-    return Style.LIGHT if touched <= LIGHT and every <= LIGHT_WHOLE else Style.FULL
 
 
 def reprocess(spark: Spark, store: TableStore, *, progress: Progress = SILENT) -> tuple[int, int]:

@@ -63,11 +63,12 @@ FOR_FEW: Final = {
 than to run."""
 
 
+_SMALL_PAGES: Final = {"spark.buffer.pageSize": "1m"}
+"""Each step of a query takes a page at once; pages of up to 64 MB keep the collector busy."""
+
+
 class Style(Enum):
     """How much a session is made for."""
-
-    TINY = "tiny"
-    """Some thousand rows in all: what counts is how soon it is there, and how little it takes."""
 
     LIGHT = "light"
     """Few rows: what counts is how soon it is there."""
@@ -79,17 +80,10 @@ class Style(Enum):
     """Many rows."""
 
 
-_MEMORY: Final = {
-    Style.TINY: "640m",
-    Style.LIGHT: "1500m",
-    Style.STEADY: "2g",
-    Style.FULL: "4g",
-}
-_SOON: Final = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m"
+_MEMORY: Final = {Style.LIGHT: "1g", Style.STEADY: "2g", Style.FULL: "4g"}
 _OPTIONS: Final = {
-    Style.TINY: _SOON,
-    Style.LIGHT: _SOON,
-    Style.STEADY: "-XX:ReservedCodeCacheSize=320m",
+    Style.LIGHT: "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m",
+    Style.STEADY: "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=320m",
     Style.FULL: "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=320m",
 }
 
@@ -223,7 +217,9 @@ def _styled(master: str | None, style: Style, *, archives: bool) -> dict[str, st
     if is_local(master):
         found |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
         options += Archive.found(java()).options(make=archives)
-    if style in (Style.TINY, Style.LIGHT):
+    if style is not Style.FULL:
+        found |= _SMALL_PAGES
+    if style is Style.LIGHT:
         found |= FOR_FEW
     return {**found, "spark.driver.extraJavaOptions": " ".join(options)}
 

@@ -4,7 +4,7 @@ from collections import deque
 from typing import Protocol
 
 from wireloom.sim.network import Network, Path
-from wireloom.wire.session import Close, Dial, Line, Send
+from wireloom.wire.session import Close, Dial, Line, Send, Swarm
 
 ABNORMAL = 1006
 """The code of a connection that ended without one."""
@@ -60,6 +60,7 @@ class End:
         self.link = link
         self.peer = self.name = peer
         self.protocol = ""
+        self.swarm: Swarm | None = None
         self.line: Line = 0
         self.identity: str | None = None
         self.token: str | None = None

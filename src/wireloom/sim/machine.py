@@ -1,6 +1,6 @@
 """A simulated machine: it runs one session, may crash or stop, and keeps records across lives."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import count
 from typing import Final, Protocol
 
@@ -13,7 +13,7 @@ from wireloom.sim.clocks import MachineClock
 from wireloom.sim.ends import ABNORMAL, End, Visitor
 from wireloom.sim.ports import Ground, Port
 from wireloom.sim.records import MemoryRecords
-from wireloom.wire.session import Dial, Event, FrameReceived, Session
+from wireloom.wire.session import Compute, Computed, Dial, Event, FrameReceived, Session
 
 UNNOTICED_NS: Final = 60_000 * NS_PER_MS
 """How long the other ends of a machine that vanished take it to be there."""
@@ -92,6 +92,7 @@ class Machine:
         self._lines = count(1)
         self._ends: dict[End, None] = {}
         self._to_flush: list[End] = []
+        self._tasks: dict[Hashable, Compute] = {}
         self._performer: Performer | None = None
         self._runner: Runner | None = None
         self._alarm_ms: int | None = None
@@ -131,6 +132,7 @@ class Machine:
             tap=self.tap,
             counts=self.counts,
             deliver=self.deliver,
+            workers=self,
         )
         self._runner = Runner(
             session,
@@ -153,6 +155,7 @@ class Machine:
         deferred, self._deferred = self._deferred or [], None
         self._is_syncing = False
         self._to_flush.clear()
+        self._tasks.clear()
         self.records.crash(kept)
         for end in tuple(self._ends):
             if is_silent:
@@ -301,6 +304,21 @@ class Machine:
 
     def abandon(self, dial: Dial) -> None:
         """Nothing is to be done: a connection that is not wanted does not come up."""
+
+    def compute(self, compute: Compute) -> None:
+        """Finds out something that takes long: here, it takes no time."""
+        self._tasks[compute.task] = compute
+        self._world.post(self._compute, compute)
+
+    def cancel(self, task: Hashable) -> None:
+        """Drops a job that was not begun."""
+        self._tasks.pop(task, None)
+
+    def _compute(self, compute: Compute) -> None:
+        if self._tasks.get(compute.task) is compute:
+            del self._tasks[compute.task]
+            found = next(one for part in count() if (one := compute.job(part)) is not None)
+            self.hear(Computed(compute.task, found))
 
     def _running(self) -> Runner:
         assert self._runner is not None, f"{self.name} does not run"

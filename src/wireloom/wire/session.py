@@ -20,8 +20,8 @@ Events and commands are made and forgotten with every frame. They are structs th
 collector does not track: nothing else is made as fast, and nothing they hold leads back to them.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -60,6 +60,9 @@ class Opened(Struct, frozen=True, gc=False):
 
     dial: Dial | None = None
     """The command that this connection answers, if the session asked for it."""
+
+    link: str = ""
+    """Which of the endpoint's links it came up on."""
 
 
 class DialFailed(Struct, frozen=True, gc=False):
@@ -138,6 +141,13 @@ class Requested(Struct, frozen=True, gc=False):
     request: object
 
 
+class Computed(Struct, frozen=True, gc=False):
+    """What a `Compute` asked for is known."""
+
+    task: Hashable
+    result: object
+
+
 class Stopping(Struct, frozen=True, gc=False):
     """The process is about to end in good order."""
 
@@ -152,6 +162,7 @@ Event = (
     | Closed
     | TimerFired
     | Requested
+    | Computed
     | Stopping
 )
 
@@ -179,12 +190,22 @@ class Spread(Struct, frozen=True, gc=False):
     outcome: Outcome | None = None
 
 
+class Swarm(NamedTuple):
+    """A swarm, and what of it is needed to understand its frames, which do not say it."""
+
+    name: str
+    epoch_ms: int
+
+
 class Compose(Struct, frozen=True, gc=False):
     """A frame was composed for a peer that is not there: it is captured as `local`, not sent."""
 
     raw: bytes
     peer: str
     """Whom it is for, by the protocol's own name."""
+
+    swarm: Swarm | None = None
+    """The swarm that it is for, where frames do not say that."""
 
 
 class Admit(Struct, frozen=True, gc=False):
@@ -233,6 +254,29 @@ class Forget(Struct, frozen=True, gc=False):
     key: str
 
 
+Job = Callable[[int], object]
+"""A long computation in parts, which are numbered from 0 and take some 25 ms each: gives the result
+if a part finds it, else None. It may be sent to another process."""
+
+
+class Compute(Struct, frozen=True, gc=False):
+    """Something that takes long is to be found out: `Computed` tells it.
+
+    The parts of a job are called one after the other until one gives the result.
+    """
+
+    task: Hashable
+    """What the result will be known by."""
+
+    job: Job
+
+
+class Cancel(Struct, frozen=True, gc=False):
+    """A result is not needed any more; no `Computed` follows."""
+
+    task: Hashable
+
+
 class Deliver(Struct, frozen=True, gc=False):
     """Something is for the application on this side."""
 
@@ -252,6 +296,10 @@ class Conclude(Struct, frozen=True, gc=False):
     type: str | None = None
     """Which of the protocol's listed types it has, for the counters; None for any other."""
 
+    whole: bytes | None = None
+    """What it was read as, if that is not its bytes: put together with earlier frames, unmasked.
+    The capture has this in its place."""
+
 
 UNCONCLUDED: Final = Conclude(Outcome.REJECTED, Reason.INTERNAL)
 """For a frame whose session broke the rule that every frame has an outcome."""
@@ -267,6 +315,8 @@ Command = (
     | WakeAt
     | Store
     | Forget
+    | Compute
+    | Cancel
     | Deliver
     | Conclude
 )

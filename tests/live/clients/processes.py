@@ -20,6 +20,7 @@ class Process:
         self.process = process
         where = dict(line.split(" ") for line in ready.read_text().splitlines())
         self.hub, self.broker = where["signalhub"], where["cthun"]
+        self.swarm = where["uep12"].removeprefix("udp://")
         self.metrics = where.get("metrics", "")
 
     def kill(self) -> None:
@@ -42,6 +43,7 @@ def serving(
     command += [
         f"--signalhub-listen=127.0.0.1:{hub_port}",
         f"--cthun-listen=127.0.0.1:{broker_port}",
+        "--uep12-listen=127.0.0.1:0",
         f"--metrics-listen={'127.0.0.1:0' if metrics else ''}",
         f"--data={folder / 'data'}",
         f"--ready-file={ready}",

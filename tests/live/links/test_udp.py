@@ -11,7 +11,7 @@ from live.parts import EchoSession, running, until
 from wireloom.live.driver import Driver
 from wireloom.live.links.connection import Backlog, LinkLimits
 from wireloom.live.links.udp import UdpLink
-from wireloom.wire.session import Closed, FrameReceived, Opened
+from wireloom.wire.session import Closed, FrameReceived, Opened, Swarm
 
 
 class Server:
@@ -166,3 +166,37 @@ def test_a_link_that_stops_takes_no_new_peers_and_lets_the_last_answers_out(tmp_
 
     session = serve(tmp_path, test)
     assert len(session.seen(Opened)) == 1
+
+
+def test_a_link_tells_its_name_and_its_swarm(tmp_path: Path) -> None:
+    async def test(server: Server) -> None:
+        link = UdpLink(server.driver, name="tea", swarm=Swarm("leaves", 1_000))
+        own = bound()
+        await link.listen(own)
+        peer = bound()
+        peer.connect(own.getsockname())
+        peer.send(b"hello")
+        assert await take(peer) == b"hello"
+        link.stop()
+        peer.close()
+        (connection,) = link._peers.values()
+        assert (connection.link, connection.swarm) == ("tea", Swarm("leaves", 1_000))
+
+    session = serve(tmp_path, test)
+    assert [event.link for event in session.seen(Opened)] == ["tea"]
+
+
+def test_a_stranger_makes_way_for_another_before_anybody_who_is_known(tmp_path: Path) -> None:
+    async def test(server: Server) -> None:
+        server.session.is_open = False
+        known, first, second = server.peer(), server.peer(), server.peer()
+        known.send(b"admit")
+        await take(known)
+        for one in (first, second):
+            one.send(b"hello")
+            await take(one)
+        known.send(b"still here")
+        assert await take(known) == b"still here"
+        assert [event.line for event in server.session.seen(Closed)] == [2]
+
+    serve(tmp_path, test, max_connections=2)

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from support.corpus import rows
 from wireloom.lake import Lake
 from wireloom.pipeline import frame_tables
-from wireloom.pipeline.derived import DERIVED
+from wireloom.pipeline.derived import DERIVED, Derived
 from wireloom.pipeline.judged_tables import KEYS, VERDICTS
 from wireloom.pipeline.spark import Started
 from wireloom.pipeline.stages import analyse as analysing
@@ -104,3 +104,22 @@ def test_the_table_that_is_furthest_behind_is_the_stalest(refined: TableStore) -
         assert stalest(refined, SOME) == one
         refined.log.commit(one.table, [], {APP: 0})
         assert (stalest(refined, SOME) is None) is (place == len(SOME) - 1)
+
+
+def test_a_table_never_runs_ahead_of_those_that_it_is_made_of(
+    spark: SparkSession, refined: TableStore
+) -> None:
+    by_name = {one.table.name: one for one in DERIVED}
+    links, parts = by_name["links"], [by_name[name] for name in ("nodes", "crossings", "echoes")]
+
+    def bring(*tables: Derived) -> None:
+        analyse(Started(spark), refined, on_table=lambda *_: None, tables=tables)
+
+    bring(links)
+    assert refined.log.computed(links.table, APP) == -1
+    assert stalest(refined, [links]) is None
+    bring(*parts)
+    assert stalest(refined, [links]) == links
+    bring(links)
+    assert refined.log.computed(links.table, APP) == refined.log.computed(parts[1].table, APP) >= 0
+    assert refined.log.rows("links") > 0

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 
 from wireloom.live.clients.sockets import Socket
-from wireloom.wire.session import Close, Dial, Line, Send
+from wireloom.wire.session import Close, Dial, Line, Send, Swarm
 
 Taken = asyncio.Future[None]
 """Whoever waits until all that was put before has left."""
@@ -25,6 +25,7 @@ class ClientChannel:
         self.protocol = ""
         self.link = dial.link
         self.peer = self.name = dial.address
+        self.swarm: Swarm | None = None
         self.identity: str | None = None
         self.token: str | None = None
         self.is_admitted = True

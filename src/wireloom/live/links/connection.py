@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
-from wireloom.wire.session import Close, Dial, FrameReceived, FrameRefused, Line, Send
+from wireloom.wire.session import Close, Dial, FrameReceived, FrameRefused, Line, Send, Swarm
 
 ABNORMAL: Final = 1006
 """The code of a connection that ended without one."""
@@ -161,6 +161,7 @@ class Connection(ABC):
         "name",
         "peer",
         "protocol",
+        "swarm",
         "token",
         "turn",
     )
@@ -176,6 +177,7 @@ class Connection(ABC):
         self.name = peer
         """Who is there: the address until the session knows better."""
 
+        self.swarm: Swarm | None = None
         self.identity: str | None = None
         self.token: str | None = None
         self.dial: Dial | None = None

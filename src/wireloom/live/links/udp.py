@@ -6,7 +6,7 @@ import socket
 from typing import Final
 
 from wireloom.live.links.connection import Backlog, Connection, Host, LinkLimits, address_of, shown
-from wireloom.wire.session import Dial, FrameReceived
+from wireloom.wire.session import Dial, FrameReceived, Swarm
 
 Address = tuple[str, int]
 
@@ -28,7 +28,8 @@ class UdpConnection(Connection):
     __slots__ = ("_address", "_carrier", "silence")
 
     def __init__(self, carrier: "UdpLink", address: Address) -> None:
-        super().__init__(carrier.host, "udp", shown(address), carrier.limits)
+        super().__init__(carrier.host, carrier.name, shown(address), carrier.limits)
+        self.swarm = carrier.swarm
         self._carrier = carrier
         self._address = address
         self.silence = 0
@@ -78,10 +79,21 @@ class UdpLink(asyncio.DatagramProtocol):
     Args:
         host: Who is told what happens.
         limits: What peers are granted.
+        name: The link's name.
+        swarm: The swarm whose frames it carries, if they do not say that themselves.
     """
 
-    def __init__(self, host: Host, *, limits: LinkLimits | None = None) -> None:
+    def __init__(
+        self,
+        host: Host,
+        *,
+        limits: LinkLimits | None = None,
+        name: str = "udp",
+        swarm: Swarm | None = None,
+    ) -> None:
         self.host = host
+        self.name = name
+        self.swarm = swarm
         self.limits = limits or LinkLimits()
         self.dropped = 0
         """Datagrams that did not leave because too much waits."""
@@ -111,12 +123,20 @@ class UdpLink(asyncio.DatagramProtocol):
         """The connection to an address, whether or not anything came from there."""
         if address not in self._peers:
             if len(self._peers) >= self.limits.max_connections:
-                self.forget(next(iter(self._peers)), GONE)
+                self.forget(self._spare(), GONE)
             peer = self._peers[address] = UdpConnection(self, address)
             peer.dial = dial
             self.host.opened(peer)
             return peer
         return self._peers[address]
+
+    def _spare(self) -> Address:
+        """Who makes way for another: the oldest whom the session does not know, if there is one.
+
+        Anybody can send from as many addresses as there are.
+        """
+        strangers = (one for one, peer in self._peers.items() if not peer.is_admitted)
+        return next(strangers, None) or next(iter(self._peers))
 
     async def dial(self, dial: Dial) -> None:
         """Makes the connection to a peer; nothing is sent, so nobody may be there.

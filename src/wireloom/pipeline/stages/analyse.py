@@ -59,10 +59,18 @@ def analyse(
 
 
 def stalest(store: TableStore, tables: Sequence[Derived]) -> Derived | None:
-    """The table that lags furthest behind what was refined, if one does; of equals the first."""
+    """Of the tables that can be brought further the one that lags furthest; of equals the first."""
+    upto = refined(store)
     done = {one: store.log.computed(one.table, APP) for one in tables}
-    found = min(done, key=lambda one: done[one])
-    return found if done[found] < refined(store) else None
+    behind = [one for one in tables if done[one] < _reach(store, one, upto)]
+    return min(behind, key=lambda one: done[one]) if behind else None
+
+
+def _reach(store: TableStore, derived: Derived, upto: int) -> int:
+    """How far a table can be brought now: no further than what it is made of."""
+    made_of = {table.name for table in derived.scope.made_of}
+    others = [one.table for one in DERIVED if one.table.name in made_of]
+    return min([upto, *(store.log.computed(table, APP) for table in others)])
 
 
 class Analysis:
@@ -81,6 +89,8 @@ class Analysis:
         self._sighted = Sighted(store, upto)
         self._lock = Lock()
         self._changes: dict[int, Changes] = {}
+        self._reached: dict[str, int] = {}
+        """How far each table is brought: what it is made of may go on meanwhile."""
 
     def bring(
         self,
@@ -107,6 +117,9 @@ class Analysis:
     def _brought(self, derived: Derived) -> int:
         """Brings a table up to date; gives the rows that were written."""
         start = self._store.log.computed(derived.table, APP)
+        reached = self._reached[derived.table.name] = _reach(self._store, derived, self._upto)
+        if start >= reached:
+            return 0
         changes = self._since(start)
         if changes is None or self._is_remade(derived, start):
             return self._whole(derived)
@@ -147,11 +160,12 @@ class Analysis:
 
     def _as_it_is(self, derived: Derived) -> int:
         """Notes that a table is up to date."""
-        self._store.log.commit(derived.table, [], {APP: self._upto})
+        self._store.log.commit(derived.table, [], {APP: self._reached[derived.table.name]})
         return 0
 
     def _merged(self, derived: Derived, touched: Touched) -> int:
         """Puts what is computed from touched rows in the place of what is there."""
+        reached = self._reached[derived.table.name]
         chosen = Removal(derived.scope.by.key, touched.keys)
         rows = self._few(derived, touched.seen, touched.refused, chosen)
         return merge(
@@ -160,8 +174,8 @@ class Analysis:
             chosen,
             rows.filter(chosen.among(rows)),
             app=APP,
-            version=self._upto,
-            also={CHANGED: self._upto} if len(touched.keys) else {},
+            version=reached,
+            also={CHANGED: reached} if len(touched.keys) else {},
         )
 
     def _joined(self, derived: Derived, changes: Changes) -> int:
@@ -230,21 +244,23 @@ class Analysis:
             lambda table: self._store.read(spark, table),
         )
         rows = derived.compute(inputs)
+        reached = self._reached[derived.table.name]
         return self._store.replace(
-            derived.table, rows, app=APP, version=self._upto, also=self._remade()
+            derived.table, rows, app=APP, version=reached, also=_remade(reached)
         )
 
     def _put(self, derived: Derived, rows: pa.Table) -> int:
         """Makes rows all there is of a table, if they are not."""
-        table = derived.table
+        table, reached = derived.table, self._reached[derived.table.name]
         is_there = self._store.log.computed(table, APP) >= 0
         is_as_long = self._store.log.rows(table.name) == rows.num_rows
         if is_there and is_as_long and _sorted(table, self._there(table)) == _sorted(table, rows):
             return self._as_it_is(derived)
-        return self._store.put(table, rows, app=APP, version=self._upto, also=self._remade())
+        return self._store.put(table, rows, app=APP, version=reached, also=_remade(reached))
 
-    def _remade(self) -> dict[str, int]:
-        return {CHANGED: self._upto, REMADE: self._upto}
+
+def _remade(upto: int) -> dict[str, int]:
+    return {CHANGED: upto, REMADE: upto}
 
 
 def _sorted(table: Table, rows: pa.Table) -> pa.Table:

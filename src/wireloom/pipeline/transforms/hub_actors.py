@@ -50,6 +50,17 @@ SCOPE: Final = Scope(
     has_horizon=True,
 )
 
+_TELLING: Final = """
+    select * from {s}
+    where type in ('hub:register', 'hub:registered', 'hub:renewed', 'hub:unregister',
+                   'hub:discovered', 'hub:actor_list', 'hub:unknown_actor',
+                   'hub:send', 'hub:publish', 'hub:broadcast')
+       or not startswith(type, 'hub:')
+"""
+"""Most frames say nothing of an actor; they are left out before anything is sorted."""
+
+_TOKENS: Final = "select * from {s} where type in ('hub:renew', 'hub:registered')"
+
 _OWNERS: Final = """
     select q.message_id as renewal, min(t.hub.payload.actor_address) as owner
     from {m} q join {m} t on t.hub.payload.renewal_token = q.hub.payload.renewal_token
@@ -123,7 +134,8 @@ def hub_actors(sightings: DataFrame, horizon_ms: int) -> DataFrame:
         horizon_ms: The latest capture.
     """
     spark = sightings.sparkSession
-    messages = hub_messages(sightings)
-    statements = spark.sql(_STATEMENTS, m=messages, o=spark.sql(_OWNERS, m=messages))
+    tokens = hub_messages(spark.sql(_TOKENS, s=sightings))
+    messages = hub_messages(spark.sql(_TELLING, s=sightings))
+    statements = spark.sql(_STATEMENTS, m=messages, o=spark.sql(_OWNERS, m=tokens))
     facts = spark.sql(_FACTS, s=statements)
     return spark.sql(_STATES, {"horizon_ms": horizon_ms}, a=spark.sql(_ACTORS, f=facts))

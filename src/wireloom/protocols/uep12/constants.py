@@ -64,3 +64,37 @@ FRAGMENT_INDICATOR: Final = 0x66
 
 FRAGMENT_TIMEOUT_MS: Final = 10_000
 """How long an incomplete packet waits for its next fragment."""
+
+MESSAGE_KIND: Final = "uep12-message"
+UNREADABLE_KIND: Final = "uep12-unreadable"
+"""What a peer stores: messages, and records that it could not read."""
+
+DEFAULT_MAX_TTL: Final = 1_440
+"""How many epochs a message may ask for, where a swarm configures nothing: a day of minutes."""
+
+RECENT_COUNT: Final = 32
+"""So many of the latest messages may be referred to, besides those that nobody refers to yet."""
+
+DIALLED_CREDIT: Final = MTU
+"""Bytes that a peer whom the operator has named may get before it has proven its address."""
+
+MAX_CREDIT: Final = 64 * 1024
+"""What an address that has not proven itself may have left of the bytes that it sent."""
+
+STORED_COUNT: Final = 1_000_000
+STORED_SIZE: Final = 1024 * 1024 * 1024
+WANTED_COUNT: Final = 65_536
+PEER_COUNT: Final = 1_000
+POST_COUNT: Final = 64
+DELIVERED_COUNT: Final = 4
+ANSWER_SIZE: Final = 16 * 1024 * 1024
+RUBBISH_COUNT: Final = 32
+SHUN_MS: Final = 30_000
+PULL_MS: Final = 5_000
+PULL_COUNT: Final = 10
+TICKET_MS: Final = 5_000
+REFRESH_MS: Final = 15_000
+SWEEP_MS: Final = 600_000
+PURGE_MS: Final = 60_000
+REMEMBER_MS: Final = 600_000
+"""Limits and times of a peer; see its settings."""

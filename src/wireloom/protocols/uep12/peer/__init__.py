@@ -1,0 +1,1 @@
+"""A peer of UEP-12 swarms, without input and output."""
