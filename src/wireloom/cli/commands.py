@@ -104,6 +104,35 @@ class Group(Commands):
         return group.commands[name]
 
 
+class GroupWithDefault(Group):
+    """A group of which one command is meant wherever none is named.
+
+    Args:
+        default: The name of that command.
+    """
+
+    def __init__(self, *args: Any, default: str, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.default = default
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Names the default before words that begin with no command and ask for no help."""
+        if args and args[0] not in (*self.members, *self.get_help_option_names(ctx)):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What may stand for `incomplete`: commands, else what the default begins with."""
+        named = super().shell_complete(ctx, incomplete)
+        if named:
+            return named
+        default = self.found(self.default)
+        if incomplete.startswith("-"):
+            return default.shell_complete(ctx, incomplete)
+        first = next(one for one in default.params if isinstance(one, click.Argument))
+        return first.shell_complete(ctx, incomplete)
+
+
 def _missing(error: ModuleNotFoundError, what: str, group: str | None) -> MisuseError:
     """Names the extra that brings what is missing; another missing module is a fault of ours.
 

@@ -6,7 +6,7 @@ The modules of the same names have the commands themselves.
 import inspect
 from typing import Final
 
-from wireloom.cli.commands import Group
+from wireloom.cli.commands import Group, GroupWithDefault
 
 HUB: Final = """Talk to a Signal Hub.
 
@@ -27,6 +27,13 @@ SWARM: Final = """Take part in a UEP-12 swarm.
 
 Exit status: 0 if all went well, 1 if a message cannot be posted, 2 for misuse, 3 if no peer or
 node answers at the address, 4 if no answer comes in time.
+"""
+
+SIMULATE: Final = """Play a scenario in a simulated world, from a seed.
+
+`wireloom simulate SCENARIO` is short for `wireloom simulate play SCENARIO`.
+
+Exit status: 0 if all that must hold does, 1 if something does not, 2 for misuse.
 """
 
 GROUPS: Final = {
@@ -82,6 +89,15 @@ GROUPS: Final = {
             "status": "Show what is captured, stored, and cannot be read.",
             "vacuum": "Delete files that no recent version of a table needs.",
             "watch": "Keep the tables up to date, until interrupted.",
+        },
+    ),
+    "simulate": GroupWithDefault(
+        "simulate",
+        help=inspect.cleandoc(SIMULATE),
+        default="play",
+        members={
+            "play": "Play a scenario with one seed.",
+            "sweep": "Play a scenario with many seeds and values, on Spark.",
         },
     ),
     "swarm": Group(

@@ -10,7 +10,7 @@ from typing import Self
 
 import click
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from wireloom.wire.visible import visible
 
@@ -63,6 +63,14 @@ class ProgressLine:
         elif monotonic() - self._printed_at >= self._every_seconds:
             self._printed_at = monotonic()
             self.line(text)
+
+    def counted(self, verb: str, done: int, count: int) -> None:
+        """Shows how many of how many are done, with a bar."""
+        self.say(f"{verb}, {done:,} of {count:,}")
+        if self._live is not None:
+            if not any(isinstance(column, BarColumn) for column in self._live.columns):
+                self._live.columns = (*self._live.columns, BarColumn())
+            self._live.update(self._task, completed=done, total=count)
 
     def table(self, verb: str, name: str, place: int, count: int) -> None:
         """Shows which table of how many is next."""

@@ -52,6 +52,9 @@ class Result:
     latency_ms: float | None
     """How long half of them took."""
 
+    latency_p99_ms: float | None
+    """How long all but the slowest hundredth took."""
+
     fingerprint: str
     """A hash over all frames."""
 
@@ -155,7 +158,7 @@ class Play:
         """What became of it so far."""
         named = [one for one in self.ledger.messages.values() if one.targets]
         whole = [one for one in named if one.arrived.keys() >= set(one.targets)]
-        times = [max(at[0] for at in one.arrived.values()) - one.at_ns for one in whole]
+        times = sorted(max(at[0] for at in one.arrived.values()) - one.at_ns for one in whole)
         network = self.world.network
         return Result(
             seed=self.world.streams.seed,
@@ -165,6 +168,7 @@ class Play:
             messages=len(named),
             delivered=len(whole),
             latency_ms=median(times) / 1e6 if times else None,
+            latency_p99_ms=times[(99 * len(times) - 1) // 100] / 1e6 if times else None,
             fingerprint=network.fingerprint,
             troubles={name: one.count for name, one in self._troubles.items()},
             broken=tuple(self.found),

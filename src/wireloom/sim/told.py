@@ -1,6 +1,7 @@
 """What broke in a play, told so that it can be understood and played again."""
 
 from collections.abc import Iterator
+from shlex import quote
 from typing import Final
 
 from wireloom.registry import protocol
@@ -29,8 +30,8 @@ def transcript(broken: Broken, begun_ns: int, protocols: dict[str, str]) -> Iter
 
 def replay(scenario: str, seed: int, changes: tuple[str, ...]) -> str:
     """The command that plays it again."""
-    sets = "".join(f" --set {change}" for change in changes)
-    return f"wireloom simulate {scenario} --seed {seed}{sets}"
+    sets = "".join(f" --set {quote(change)}" for change in changes)
+    return f"wireloom simulate {quote(scenario)} --seed {seed}{sets}"
 
 
 def _flight(flight: Flight, begun_ns: int, protocols: dict[str, str]) -> str:
