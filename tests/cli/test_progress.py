@@ -40,3 +40,15 @@ def test_on_a_terminal_one_line_changes_and_goes(monkeypatch: pytest.MonkeyPatch
     assert "analyse, table 7 of 27: fates" in text
     assert "a complaint\n" in text
     assert text.endswith("\x1b[2K"), "the line is cleared at the end"
+
+
+def test_what_is_counted_has_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    terminal = Console(file=screen, force_terminal=True, width=100, _environ={"TERM": "xterm"})
+    monkeypatch.setattr(progress, "Console", lambda **_: terminal)
+    with ProgressLine() as shown:
+        for done in (3, 4):
+            shown.counted("playing", done, 4)
+        shown.line("a complaint")
+    (drawn,) = [one for one in screen.getvalue().splitlines() if "playing, 4 of 4" in one]
+    assert drawn.count("━") == 40

@@ -1,4 +1,4 @@
-"""`wireloom simulate`, as somebody types it."""
+"""`wireloom simulate play`, as somebody types it."""
 
 from pathlib import Path
 

@@ -22,6 +22,8 @@ def test_a_seed_gives_the_same_frames_and_another_one_others() -> None:
     assert one.troubles["away"] > 0
     assert 0 < one.delivered <= one.messages
     assert one.latency_ms is not None
+    assert one.latency_p99_ms is not None
+    assert one.latency_p99_ms >= one.latency_ms
 
 
 def test_a_further_machine_does_not_reshuffle_the_others() -> None:

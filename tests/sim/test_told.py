@@ -32,3 +32,9 @@ def test_the_command_that_plays_it_again() -> None:
     assert replay("a.toml", 7, ("links.loss=0.3", "seconds=5")) == (
         "wireloom simulate a.toml --seed 7 --set links.loss=0.3 --set seconds=5"
     )
+
+
+def test_the_command_can_be_typed_whatever_was_set() -> None:
+    assert replay("a b.toml", 7, ("kinds={send = 1}",)) == (
+        "wireloom simulate 'a b.toml' --seed 7 --set 'kinds={send = 1}'"
+    )

@@ -117,7 +117,8 @@ class GroupWithDefault(Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Names the default before words that begin with no command and ask for no help."""
-        if args and args[0] not in (*self.members, *self.get_help_option_names(ctx)):
+        is_named = args and args[0] in (*self.members, *self.get_help_option_names(ctx))
+        if not is_named and not (ctx.resilient_parsing and not args):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 
