@@ -243,6 +243,19 @@ def nowhere(*words: str) -> Callable[[World], list[Case]]:
     return cases
 
 
+def simulated(command: str, *words: str) -> Callable[[World], list[Case]]:
+    """A command that plays a scenario: with words, with a change, and one that is not there."""
+
+    def cases(world: World) -> list[Case]:
+        path = world.odd / f"{NAME}.toml"
+        lines = (f"about = {json.dumps(HOSTILE)}", "seconds = 1", "calm_seconds = 0")
+        path.write_text("\n".join([*lines, "[cast.hub]", 'role = "hub"']))
+        typed = ((str(path), *words), (str(path), "--set", HOSTILE), (str(world.odd / NAME),))
+        return [Case(("simulate", command, *one)) for one in typed]
+
+    return cases
+
+
 def many(*makers: Callable[[World], list[Case]]) -> Callable[[World], list[Case]]:
     """The cases of all `makers`."""
     return lambda world: [case for maker in makers for case in maker(world)]
@@ -324,6 +337,8 @@ CASES: dict[str, Callable[[World], list[Case]]] = {
         Case(("serve", "--config", str(world.odd / NAME))),
         Case(("serve", "--signalhub-listen", HOSTILE)),
     ],
+    "simulate play": simulated("play"),
+    "simulate sweep": simulated("sweep", "--picture", HOSTILE),  # without Spark
     "sql": many(
         *(
             with_data("sql", "select * from fates", "--format", form)

@@ -11,9 +11,11 @@ from click.testing import CliRunner, Result
 
 from sim import plays
 from wireloom.cli.main import wireloom
+from wireloom.cli.simulate_sweep import needed
 from wireloom.lake import Lake
 from wireloom.sim.play import Play
 from wireloom.sim.scenario import load, text_of
+from wireloom.sim.sweep import swept as planned
 
 SCRIPT = [sys.executable, "-c", "from wireloom.cli.main import main; main()", "simulate"]
 
@@ -126,3 +128,10 @@ def test_a_scenario_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     result = run(tmp_path / "none.toml")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "cannot be read: No such file or directory." in result.stderr
+
+
+def test_the_folder_of_contacts_is_what_workers_need(scenario: Path) -> None:
+    assert needed(planned(scenario, [], 1)) == []
+    (scenario.parent / "near").write_text("1 CONN 0 1 up\n")
+    (place,) = needed(planned(scenario, ['mobility.contacts="near"', "links.loss=0,0.1"], 1))
+    assert (place.folder, place.is_written) == (scenario.parent, False)

@@ -1,5 +1,6 @@
 """Sweeps on Spark: workers play what this process would, and the table has the last ones."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,11 @@ from pyspark.sql import SparkSession
 from sim import plays
 from wireloom.lake import Lake
 from wireloom.pipeline import simulations
+from wireloom.pipeline.sharing import Place, WorkersError
 from wireloom.pipeline.simulations import SIMULATIONS, sweep
 from wireloom.pipeline.spark import Started
 from wireloom.pipeline.store import TableStore
+from wireloom.roots import Root
 from wireloom.sim.scenario import text_of
 from wireloom.sim.sweep import Sweep, swept
 
@@ -62,3 +65,19 @@ def test_the_last_sweep_of_each_scenario_is_kept(spark: SparkSession, tmp_path: 
     ):
         sweep(Started(spark), store, one.play, one.worlds)
     assert stored(store) == [("first", "0.2", 1), ("other", "0", 1)]
+
+
+class Elsewhere(Started):
+    """A session whose workers are said to be other machines."""
+
+    is_local = False
+
+
+def test_a_cluster_has_to_see_what_worlds_read(spark: SparkSession, tmp_path: Path) -> None:
+    store, one = TableStore(tmp_path / "tables"), planned(tmp_path, "hub", seeds=1)
+    begin = partial(sweep, Elsewhere(spark), store, one.play, one.worlds)
+    gone = Place("contacts", Root(str(tmp_path / "gone")), is_written=False)
+    with pytest.raises(WorkersError, match=r"does not see the driver's .*the contacts"):
+        begin(needs=[gone])
+    assert store.log.version("simulations") == -1
+    assert begin(needs=[Place("contacts", Root(str(tmp_path)), is_written=False)]).num_rows == 1

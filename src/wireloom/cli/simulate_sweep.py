@@ -111,14 +111,14 @@ def _played(planned: "Sweep", data: AnyPath, options: Mapping[str, Any]) -> list
             store,
             planned.play,
             planned.worlds,
-            needs=_needs(planned),
+            needs=needed(planned),
             played=lambda done: shown.counted("playing", done, planned.worlds),
         )
     found: list[Row] = rows.to_pylist()
     return found
 
 
-def _needs(planned: "Sweep") -> "list[Place]":
+def needed(planned: "Sweep") -> "list[Place]":
     """The folders that worlds read: those of contacts."""
     from wireloom.pipeline.sharing import Place
     from wireloom.roots import Root
@@ -172,9 +172,10 @@ def _draw(path: Path, rows: Sequence[Row]) -> None:
     from wireloom.report.simulations import picture
 
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(picture(rows), encoding="utf-8")
     except OSError as error:
-        raise MisuseError(f"{path} cannot be written: {error.strerror}.") from None
+        raise click.ClickException(f"{path} cannot be written: {error.strerror}.") from None
     console().print(line(f"Picture: {path}"), soft_wrap=True)
 
 
