@@ -37,7 +37,8 @@ def drawn(made: str, name: str) -> list[ElementTree.Element]:
 def test_a_summary_passes_over_worlds_that_say_nothing() -> None:
     one = summary([*ROWS[:3], {**ROWS[3], "broken": "once"}])
     assert (one.worlds, one.broken) == (4, 1)
-    assert (one.least, one.ratio, one.most) == (0.5, pytest.approx(2.3 / 3), 1.0)
+    assert (one.least, one.most) == (0.5, 1.0)
+    assert one.ratio == pytest.approx(2.3 / 3)
     assert (one.p50_ms, one.p99_ms) == (20.0, 2_000.0)
     assert summary([]) == (0, 0, None, None, None, None, None)
 

@@ -8,7 +8,7 @@ from sim import plays
 from sim.test_invariants import hub_hands_over_twice
 from wireloom.sim.play import Play
 from wireloom.sim.scenario import ScenarioError, load, text_of
-from wireloom.sim.sweep import MAX_COMBINATIONS, swept
+from wireloom.sim.sweep import MAX_COMBINATIONS, MAX_WORLDS, swept
 
 
 @pytest.fixture
@@ -92,6 +92,12 @@ def test_what_cannot_be_is_told_before_anything_is_played(
     assert MAX_COMBINATIONS == 1_000
     with pytest.raises(ScenarioError, match=told):
         swept(scenario, sets, seeds=1)
+
+
+def test_more_worlds_than_can_be_held_are_refused(scenario: Path) -> None:
+    assert swept(scenario, ["links.loss=0,0.1"], seeds=50_000).worlds == MAX_WORLDS
+    with pytest.raises(ScenarioError, match="100,002 worlds are too many; at most 100,000 can be"):
+        swept(scenario, ["links.loss=0,0.1"], seeds=50_001)
 
 
 def test_contacts_that_cannot_be_are_told_before_anything_is_played(scenario: Path) -> None:

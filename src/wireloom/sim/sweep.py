@@ -16,6 +16,9 @@ from wireloom.sim.scenario import Scenario, ScenarioError, load
 MAX_COMBINATIONS: Final = 1_000
 """Each is a scenario that is held, and checked before the first is played."""
 
+MAX_WORLDS: Final = 100_000
+"""What became of all of them is held at the end."""
+
 _CLOSED_BY: Final = {"[": "]", "{": "}", '"': '"', "'": "'"}
 
 
@@ -79,7 +82,10 @@ def swept(path: Path, sets: Iterable[str], seeds: int) -> Sweep:
     for one in found:
         if one.scenario.mobility is not None:
             Play(one.scenario, 1)  # reads the contacts
-    return Sweep(name=path.stem, combinations=found, seeds=seeds)
+    sweep = Sweep(name=path.stem, combinations=found, seeds=seeds)
+    if sweep.worlds > MAX_WORLDS:
+        raise ScenarioError(f"{sweep.worlds:,} worlds are too many; at most {MAX_WORLDS:,} can be")
+    return sweep
 
 
 def _combined(sets: Iterable[str]) -> Iterator[tuple[tuple[str, str], ...]]:
