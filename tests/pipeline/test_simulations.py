@@ -56,8 +56,11 @@ def test_many_worlds_share_tasks_and_are_counted(
     assert set(told) <= {0, 2, 5}
 
 
-def test_the_last_sweep_of_each_scenario_is_kept(spark: SparkSession, tmp_path: Path) -> None:
-    store = TableStore(tmp_path / "tables")
+@pytest.mark.parametrize("is_remote", [False, True])
+def test_the_last_sweep_of_each_scenario_is_kept(
+    spark: SparkSession, tmp_path: Path, bucket: str, *, is_remote: bool
+) -> None:
+    store = TableStore(f"{bucket}/tables" if is_remote else tmp_path / "tables")
     for one in (
         planned(tmp_path, "first", "links.loss=0,0.1"),
         planned(tmp_path, "other", "links.loss=0", seeds=1),
