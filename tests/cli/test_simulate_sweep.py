@@ -71,8 +71,8 @@ def test_worlds_are_the_same_as_played_one_by_one_and_summarised(
     assert lines[1].startswith("4 worlds: 2 combinations, 2 seeds; ")
     assert lines[2].split() == ["links.loss", "worlds", "broken", "delivered", "p50", "p99"]
     assert [line.split()[:3] for line in lines[3:5]] == [["0", "2", "0"], ["0.05", "2", "0"]]
-    assert lines[-2] == f"Picture: {data / 'hub.svg'}"
-    assert lines[-1] == "All 11 invariants hold in all worlds."
+    assert lines[-2] == "All 11 invariants hold in all worlds."
+    assert lines[-1] == f"Picture: {data / 'hub.svg'}"
     assert max(len(line) for line in lines if not line.startswith("Picture")) <= 80
     assert (data / "hub.svg").read_text().startswith("<svg")
     rows = Lake(data / "tables").rows(

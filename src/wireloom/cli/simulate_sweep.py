@@ -72,13 +72,14 @@ def sweep(
     begun = monotonic()
     rows = _played(planned, data, options)
     _summarise(planned, rows, monotonic() - begun)
-    if picture is not None:
-        _draw(picture, rows)
     broken = [row for row in rows if row["broken"] is not None]
     if broken:
         _tell(scenario, broken)
-        raise SystemExit(1)
-    console().print(line(f"All {len(SENTENCES)} invariants hold in all worlds."))
+    else:
+        console().print(line(f"All {len(SENTENCES)} invariants hold in all worlds."))
+    if picture is not None:
+        _draw(picture, rows)
+    raise SystemExit(1 if broken else 0)
 
 
 def _picture(wanted: Path | None, data: AnyPath, scenario: Path) -> Path | None:
@@ -124,9 +125,7 @@ def needed(planned: "Sweep") -> "list[Place]":
     from wireloom.roots import Root
 
     mobilities = [one.scenario.mobility for one in planned.combinations]
-    folders = {
-        str(Path(one.contacts).absolute().parent) for one in mobilities if one and one.contacts
-    }
+    folders = {str(Path(one.contacts).parent) for one in mobilities if one and one.contacts}
     return [Place("contacts", Root(folder), is_written=False) for folder in sorted(folders)]
 
 

@@ -75,8 +75,9 @@ def swept(path: Path, sets: Iterable[str], seeds: int) -> Sweep:
     Raises:
         ScenarioError: If one of its worlds cannot be.
     """
+    there = path.absolute()  # workers of a cluster are in folders of their own
     found = tuple(
-        Combination(dict(parameters), load(path, map("=".join, parameters)))
+        Combination(dict(parameters), load(there, map("=".join, parameters)))
         for parameters in _combined(sets)
     )
     for one in found:
