@@ -61,10 +61,13 @@ def test_a_witness_hears_what_comes_in_and_what_is_composed_for_nobody() -> None
     class Note:
         def __init__(self) -> None:
             self.notes: list[bytes] = []
-            self.heard = self.composed = self.notes.append
+            self.composed = self.notes.append
+
+        def heard(self, raw: bytes, conclusion: Conclude) -> None:
+            self.notes.append(raw + conclusion.outcome.encode())
 
     note, caller = Note(), Caller(echoes=True)
     watched = Watched(caller, lambda _: None, note)
     watched.handle(FrameReceived(1, b"in"), Turn(Ids("x")))
     watched.handle(caller.asks(Compose(b"local", "ada"), Send(1, b"out")), Turn(Ids("x")))
-    assert note.notes == [b"in", b"local"]
+    assert note.notes == [b"in" + Outcome.ACCEPTED.encode(), b"local"]

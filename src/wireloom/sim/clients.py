@@ -91,28 +91,16 @@ class Client(Part):
 
     def takes(self, text: str, sender: str) -> None:
         """Holds a message that arrived against the books."""
-        ledger, broken = self.stage.ledger, self.stage.broken
-        message = ledger.messages.get(text[1:37])
-        if message is None or message.sender != sender:
-            broken("authentic", f"{text:.60} from {sender} was never sent", self.name)
+        message, server = self.recognises(text, sender), self.server
+        if message is None:
             return
-        if message.content != text:
-            broken("unaltered", f"{message.id} arrived as {text:.80}", self.name, sender)
-        if message.targets and self.name not in message.targets:
-            broken("addressed", f"{message.id} is for {message.targets}", self.name, sender)
-        times = message.arrived.setdefault(self.name, [])
-        times.append(self.stage.world.now_ns)
-        server = self.server
-        again = sum(at_ns >= message.at_ns for at_ns in server.crashes)
-        if len(times) > 1 + again:
-            words = f"{message.id} arrived {len(times)} times, and {server.name} died {again} times"
-            broken("once", words, self.name, server.name)
+        self.counts(message, server)
         hearing = self.machine.hearing
         assert hearing is not None
         left_ms = server.machine.clock.shown_ns(hearing.sent_ns) // NS_PER_MS
         if left_ms > message.expires_ms:
             words = f"{message.id} left {left_ms - message.expires_ms} ms after it expired"
-            broken("in_time", words, self.name, server.name)
+            self.stage.broken("in_time", words, self.name, server.name)
 
     def _change(self, state: State) -> None:
         if state is not State.UP:

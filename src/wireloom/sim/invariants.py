@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from wireloom.performing.world import NS_PER_MS
-from wireloom.sim.ledger import Ledger, Meant
+from wireloom.sim.ledger import Ledger
 from wireloom.sim.parts import Part
 from wireloom.sim.recent import Flight
 
@@ -113,18 +113,19 @@ def drained(scene: Scene) -> Iterator[Finding]:
     for part in scene.parts:
         session = part.machine.session
         gauges = session.gauges() if session is not None else {}
-        for gauge in part.DRAINED:
+        for gauge in part.drained():
             if gauges.get(gauge, 0):
                 yield f"{part.name}: {gauge} is still {gauges[gauge]:g}", (part.name,)
 
 
 def kept(scene: Scene) -> Iterator[Finding]:
     """What was promised is delivered, unless it expired, or its connection ended meanwhile."""
+    parts = {part.name: part for part in scene.parts}
     settled_ms = (scene.calm_ns + int(SETTLED_SECONDS * 1e9)) // NS_PER_MS
     for message in scene.ledger.messages.values():
-        if message.expires_ms > settled_ms:
-            for name in sorted(_owed(message)):
-                yield f"{message.id} was promised, and never arrived", (name, message.sender)
+        if message.promised and not message.failed and message.expires_ms > settled_ms:
+            for name in sorted(parts[message.sender].owed(message)):
+                yield f"{message.id} was promised, and is not there", (name, message.sender)
 
 
 def agreed(scene: Scene) -> Iterator[Finding]:
@@ -145,13 +146,6 @@ def agreed(scene: Scene) -> Iterator[Finding]:
 def _is_settled(holder: Holder, now_ns: int) -> bool:
     joined_ns = holder.joined_ns
     return joined_ns is not None and now_ns - joined_ns >= SETTLED_SECONDS * 1e9
-
-
-def _owed(message: Meant) -> set[str]:
-    """For whom a message was taken that neither arrived nor got lost on the way."""
-    if message.failed:
-        return set()
-    return message.promised - message.arrived.keys() - message.lost
 
 
 Invariant = Callable[[Scene], Iterable[Finding]]

@@ -39,8 +39,14 @@ class Meant:
     failed: bool = False
     """Whether its sender was told that it could not be delivered to all."""
 
+    frame_id: str = ""
+    """What its frames call it, if that is not its id."""
+
     told: tuple[Fate, Reason | None] | None = None
     """What the server said became of it, if it said so."""
+
+    refused: dict[str, tuple[Fate, Reason | None]] = field(default_factory=dict)
+    """Why machines did not take it, when they first did not."""
 
     reached: bool | None = None
     """Whether the server said that it reached somebody, or nobody."""
@@ -52,7 +58,7 @@ class Meant:
     """When it was delivered, by machine."""
 
     lost: set[str] = field(default_factory=set)
-    """The machines for which it was under way when their connection ended."""
+    """The machines that have got it, as far as nodes can know, whatever their application has."""
 
 
 class Ledger:

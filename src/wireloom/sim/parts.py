@@ -1,7 +1,7 @@
 """What machines play: a session, and an application that uses it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 import msgspec
@@ -13,7 +13,7 @@ from wireloom.sim.machine import Machine
 from wireloom.sim.streams import Stream
 from wireloom.sim.tables import Traffic
 from wireloom.sim.world import World
-from wireloom.wire.session import Requested, Session
+from wireloom.wire.session import Conclude, Requested, Session
 from wireloom.wire.settings import Settings
 
 REOPEN_NS: Final = 2_000 * NS_PER_MS
@@ -57,11 +57,11 @@ class Part(ABC):
     IS_NODE: ClassVar[bool] = False
     """Whether it is what `wireloom serve` serves, which captures its frames."""
 
-    DRAINED: ClassVar[Sequence[str]] = ()
-    """The gauges that are 0 once nothing has gone wrong for a while."""
-
     ACTS: ClassVar[Sequence[str]] = ()
     """What its application can do; the first is what it does most."""
+
+    says: Callable[[bytes, int], None] | None = None
+    """Takes note of what its session sends, and when by its own clock; None if nobody asks."""
 
     def __init__(
         self,
@@ -121,8 +121,9 @@ class Part(ABC):
         """Takes note of a frame that was under way when its connection ended."""
         self.stage.ledger.lose(raw, self.name)
 
-    def heard(self, raw: bytes) -> None:
-        """Takes note of a message that a node has captured."""
+    def heard(self, raw: bytes, conclusion: Conclude) -> None:
+        """Takes note of a message that a node has captured, and of what became of it there."""
+        del conclusion
         message = self.stage.ledger.find(raw)
         if message is None or message.deadline_ms is not None:
             return
@@ -149,6 +150,46 @@ class Part(ABC):
         """What gauges may reach."""
         return {}
 
+    def drained(self) -> Sequence[str]:
+        """The gauges that are 0 once nothing has gone wrong for a while."""
+        return ()
+
+    def owed(self, message: Meant) -> Collection[str]:
+        """The machines at which a message of its is missing that was promised to them."""
+        return message.promised - message.arrived.keys() - message.lost
+
+    @property
+    def lifetime_ms(self) -> int:
+        """For how long its messages are worth delivering."""
+        return int(self.wish.ttl_seconds * 1_000)
+
+    def recognises(self, text: str, sender: str | None = None) -> Meant | None:
+        """Holds a message that arrived against the books; gives it, if somebody has sent it.
+
+        Args:
+            text: What it says.
+            sender: Whom it names as its sender, if it names one.
+        """
+        broken = self.stage.broken
+        message = self.stage.ledger.messages.get(text[1:37])
+        if message is None or sender not in (None, message.sender):
+            broken("authentic", f"{text:.60} from {sender} was never sent", self.name)
+            return None
+        if message.content != text:
+            broken("unaltered", f"{message.id} arrived as {text:.80}", self.name, message.sender)
+        if message.targets and self.name not in message.targets:
+            broken("addressed", f"{message.id} is for {message.targets}", self.name, message.sender)
+        return message
+
+    def counts(self, message: Meant, keeper: "Part") -> None:
+        """Counts that a message arrived: once more for each time that its keeper has died."""
+        times = message.arrived.setdefault(self.name, [])
+        times.append(self.stage.world.now_ns)
+        again = sum(at_ns >= message.at_ns for at_ns in keeper.crashes)
+        if len(times) > 1 + again:
+            words = f"{message.id} arrived {len(times)} times, and {keeper.name} died {again} times"
+            self.stage.broken("once", words, self.name, keeper.name)
+
     def asks(self, request: object) -> None:
         """Has the session hear what its application wants, once this turn is over."""
         self.stage.world.post(self._ask, self.machine.session, request)
@@ -162,7 +203,7 @@ class Part(ABC):
             targets=tuple(one.name for one in targets),
             content=content(message_id, self.wish.size, self.random),
             at_ns=self.stage.world.now_ns,
-            expires_ms=now_ms + int((self.wish.ttl_seconds + slack_seconds) * 1_000),
+            expires_ms=now_ms + self.lifetime_ms + int(slack_seconds * 1_000),
         )
         self.stage.ledger.enter(message)
         return message

@@ -130,6 +130,7 @@ class Play:
             part.session(),
             lambda words: self.broken("frames", f"{part.name}: {words}", part.name),
             None if part.machine.tap is None else part,
+            part.says,
         )
         part.machine.start(watched)
         part.wake()

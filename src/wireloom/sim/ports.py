@@ -6,7 +6,7 @@ from wireloom.performing.world import NS_PER_MS
 from wireloom.sim.agenda import Call
 from wireloom.sim.ends import End
 from wireloom.sim.network import Named, Network
-from wireloom.wire.session import Dial
+from wireloom.wire.session import Dial, Swarm
 
 if TYPE_CHECKING:
     from wireloom.sim.machine import Machine
@@ -48,6 +48,7 @@ class DatagramEnd(End):
 
     def __init__(self, port: "Port", address: str) -> None:
         super().__init__(port.machine, port.link, address)
+        self.swarm = port.swarm
         self._port = port
         self.heard_ns = port.world.now_ns
         """When the last datagram came."""
@@ -81,13 +82,22 @@ class Port:
         link: The link's name.
         address: Where others send to.
         world: Where it is.
+        swarm: What it is a link of, if frames do not say that.
     """
 
-    def __init__(self, machine: "Machine", link: str, address: str, world: Ground) -> None:
+    def __init__(
+        self,
+        machine: "Machine",
+        link: str,
+        address: str,
+        world: Ground,
+        swarm: Swarm | None = None,
+    ) -> None:
         self.machine = machine
         self.link = link
         self.address = address
         self.world = world
+        self.swarm = swarm
         self._peers: dict[str, DatagramEnd] = {}
         self._is_watching = False
 

@@ -1,7 +1,7 @@
 """What all servers have in common when they play a part."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from wireloom.sim.parts import Part, converted
@@ -25,6 +25,9 @@ class Server(Part):
     BOUNDS: ClassVar[Mapping[str, str]] = {}
     """The gauges that a setting bounds, and which."""
 
+    DRAINED: ClassVar[Sequence[str]] = ()
+    """The gauges that are 0 once nothing has gone wrong for a while."""
+
     @classmethod
     def check(cls, name: str, limits: Mapping[str, Any], error: Callable[[str], Exception]) -> None:
         """Raises an error if these settings cannot be."""
@@ -44,3 +47,7 @@ class Server(Part):
     def bounds(self) -> Mapping[str, int]:
         """What gauges may reach."""
         return {gauge: getattr(self.settings, name) for gauge, name in self.BOUNDS.items()}
+
+    def drained(self) -> Sequence[str]:
+        """The gauges that are 0 once nothing has gone wrong for a while."""
+        return self.DRAINED

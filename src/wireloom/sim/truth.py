@@ -63,20 +63,21 @@ def save(play: Play, folder: Path, horizon_ms: int) -> None:
 
 def _rows(message: Meant, parts: dict[str, Part], horizon_ms: int) -> Iterator[Row]:
     sender = parts[message.sender]
-    protocol = sender.PROTOCOL
+    protocol, known_as = sender.PROTOCOL, message.frame_id or message.id
     for destination, names in sender.destinations(message):
+        told = message.told or next(filter(None, map(message.refused.get, names)), None)
         if destination is None:
             has_left = message.reached is True
         else:
             has_left = any(name in message.arrived or name in message.lost for name in names)
         if has_left:
-            yield Row(protocol, message.id, destination, Fate.DELIVERED, None)
-        elif message.told is not None:
-            yield Row(protocol, message.id, destination, *message.told)
+            yield Row(protocol, known_as, destination, Fate.DELIVERED, None)
+        elif told is not None:
+            yield Row(protocol, known_as, destination, *told)
         else:
             is_late = horizon_ms > (message.deadline_ms or 0)
             state = Fate.LOST if is_late else Fate.IN_FLIGHT
-            yield Row(protocol, message.id, destination, state, None)
+            yield Row(protocol, known_as, destination, state, None)
 
 
 def _counts(play: Play, rows: list[Row]) -> dict[str, object]:

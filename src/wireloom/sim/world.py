@@ -12,7 +12,7 @@ from wireloom.sim.machine import Machine
 from wireloom.sim.network import Network
 from wireloom.sim.ports import Place, Port
 from wireloom.sim.streams import Streams
-from wireloom.wire.session import Dial
+from wireloom.wire.session import Dial, Swarm
 
 MAX_ARRIVALS: Final = 1_000_000
 """Frames that follow each other without any time passing; more of them never come to rest."""
@@ -81,9 +81,11 @@ class World:
         """Has a machine reached at an address."""
         self._listening[Dial(link, address)] = machine
 
-    def bind(self, machine: Machine, link: str, address: str) -> None:
+    def bind(
+        self, machine: Machine, link: str, address: str, *, swarm: Swarm | None = None
+    ) -> None:
         """Has a machine take datagrams at an address, and dial by datagrams on that link."""
-        port = Port(machine, link, address, self)
+        port = Port(machine, link, address, self, swarm)
         self._ports[link, address] = machine.ports[link] = port
 
     def port(self, place: Place) -> Port | None:
