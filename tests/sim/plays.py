@@ -20,6 +20,26 @@ def broker(**changes: Any) -> Scenario:
     return _scenario("broker", "agent", {"report": 3, "send": 1, "everybody": 1}, **changes)
 
 
+def swarm(**changes: Any) -> Scenario:
+    """A swarm whose peers die, on links that lose datagrams; one of them joins late."""
+    limits = {"epoch_ms": 1_000, "known": 2, **changes.pop("limits", {})}
+    traffic = {"rate": 0.03, "ttl_seconds": changes.pop("ttl_seconds", 300)}
+    peer = {"role": "peer", "disk_ms": 2, "limits": limits, "traffic": traffic}
+    return scenario_of(
+        {
+            "about": "A test.",
+            "seconds": 110,
+            "calm_seconds": 50,
+            "cast": {"peer": {**peer, "count": 4}, "late": {**peer, "joins_seconds": 40}},
+            "links": {"delay_ms": 10, "jitter_ms": 5, "loss": 0.1, "duplication": 0.05},
+            "faults": {
+                "die": {"kind": "crash", "who": "peer", "every_seconds": 10, "for_seconds": 5},
+            },
+            **changes,
+        }
+    )
+
+
 def _scenario(server: str, client: str, kinds: dict[str, float], **changes: Any) -> Scenario:
     limits = changes.pop("limits", {})
     ttl = changes.pop("ttl_seconds", 100)

@@ -18,6 +18,14 @@ from wireloom.protocols.cthun.broker.session import BrokerSession
 from wireloom.protocols.signalhub.hub.delivery import Delivery as HubDelivery
 from wireloom.protocols.signalhub.hub.mailboxes import Parcel
 from wireloom.protocols.signalhub.hub.session import HubSession
+from wireloom.protocols.uep12.messages import Content
+from wireloom.protocols.uep12.peer import records
+from wireloom.protocols.uep12.peer import swarm as peer_swarm
+from wireloom.protocols.uep12.peer.answers import Answers
+from wireloom.protocols.uep12.peer.flow import Flow
+from wireloom.protocols.uep12.peer.pulls import Pulls
+from wireloom.protocols.uep12.peer.requests import Received
+from wireloom.protocols.uep12.peer.swarm import Swarm
 from wireloom.sim.invariants import SENTENCES, SETTLED_SECONDS, agreed
 from wireloom.sim.parts import Part
 from wireloom.sim.scenario import Scenario
@@ -156,6 +164,62 @@ def hub_flushes_nothing(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(HubDelivery, "flush_address", lambda *_: None)
 
 
+# The peer of a swarm.
+
+
+def peer_gives_no_reason(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Swarm, "receive", lambda *_: Conclude(Outcome.REJECTED))
+
+
+def peer_fails(patch: pytest.MonkeyPatch) -> None:
+    def window(*_: object) -> None:
+        raise IndexError("no window")
+
+    patch.setattr(Answers, "_window", window)
+
+
+def peer_tells_its_side_twice(patch: pytest.MonkeyPatch) -> None:
+    append = Swarm._append
+
+    def twice(self: Swarm, turn: Any, *args: Any) -> None:
+        append(self, turn, *args)
+        turn.commands.append(turn.commands[-1])
+
+    patch.setattr(Swarm, "_append", twice)
+
+
+def peer_payload(change: Callable[[bytes], bytes]) -> Break:
+    """What the application is told is not what came."""
+
+    def breaks(patch: pytest.MonkeyPatch) -> None:
+        def changed(name: str, hashed: bytes, content: Content) -> Received:
+            payload = change(content.payload)
+            return Received(name, hashed, msgspec.structs.replace(content, payload=payload))
+
+        patch.setattr(peer_swarm, "Received", changed)
+
+    return breaks
+
+
+def peer_looks_at_no_clock(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Flow, "find", lambda self, msg_hash, now_ms: self._messages.get(msg_hash))
+
+
+def peer_forgets(patch: pytest.MonkeyPatch) -> None:
+    stored = records.stored
+    patch.setattr(peer_swarm, "stored", lambda *args: _elsewhere(stored(*args)))
+
+
+def peer_pulls_once(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Pulls, "retry", lambda *_: None)
+
+
+def peer_lists_nothing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Answers, "_window", lambda self, turn, pull, room: ([], pull.end_time))
+
+
+ALL_DIE = {"die": {"kind": "crash", "who": "peer", "every_seconds": 15, "share": 1.0}}
+
 BROKEN: list[tuple[str, Scenario, Break]] = [
     ("frames", plays.broker(), broker_gives_no_reason),
     ("faults", plays.broker(), broker_fails),
@@ -177,13 +241,22 @@ BROKEN: list[tuple[str, Scenario, Break]] = [
     ("kept", plays.hub(), hub_forgets),
     ("bounded", plays.hub(limits={"max_all_queued": 3}), room_has_no_end),
     ("drained", plays.hub(), hub_flushes_nothing),
+    ("frames", plays.swarm(), peer_gives_no_reason),
+    ("faults", plays.swarm(), peer_fails),
+    ("once", plays.swarm(faults={}), peer_tells_its_side_twice),
+    ("unaltered", plays.swarm(), peer_payload(lambda said: said[:-1] + b"!")),
+    ("authentic", plays.swarm(), peer_payload(lambda said: b"~0" + said[2:])),
+    ("in_time", plays.swarm(ttl_seconds=5), peer_looks_at_no_clock),
+    ("kept", plays.swarm(faults=ALL_DIE), peer_forgets),
+    ("bounded", plays.swarm(limits={"stored_count": 3}), room_has_no_end),
+    ("drained", plays.swarm(links={"loss": 0.4}), peer_pulls_once),
 ]
 
 
 @pytest.mark.parametrize(
     ("invariant", "scenario", "breaks"),
     BROKEN,
-    ids=[f"{one}-{scenario.cast['server'].role}" for one, scenario, _ in BROKEN],
+    ids=[f"{one}-{next(iter(played.cast.values())).role}" for one, played, _ in BROKEN],
 )
 def test_what_is_broken_on_purpose_is_found(
     invariant: str, scenario: Scenario, breaks: Break, monkeypatch: pytest.MonkeyPatch
@@ -197,9 +270,20 @@ def test_what_is_broken_on_purpose_is_found(
     assert broken.invariant in SENTENCES
 
 
-@pytest.mark.parametrize("scenario", [plays.hub(), plays.broker()], ids=["hub", "broker"])
+@pytest.mark.parametrize(
+    "scenario", [plays.hub(), plays.broker(), plays.swarm()], ids=["hub", "broker", "swarm"]
+)
 def test_nothing_is_found_where_nothing_is_broken(scenario: Scenario) -> None:
     assert plays.found(scenario, seeds=10) is None
+
+
+def test_a_swarm_in_which_nobody_is_told_what_was_before_does_not_agree(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    peer_lists_nothing(monkeypatch)
+    result = plays.found(plays.swarm())
+    assert result is not None
+    assert {"agreed", "kept"} == {broken.invariant for broken in result.broken}
 
 
 def test_every_invariant_has_a_test_on_purpose() -> None:

@@ -22,6 +22,9 @@ PLAYED = {
         calm_seconds=0, seconds=300, mobility={"width_m": 300, "height_m": 300, "most_speed": 9}
     ),
     "broker in a hurry": plays.broker(ttl_seconds=2),
+    "swarm": plays.swarm(),
+    "swarm in a hurry": plays.swarm(ttl_seconds=1, links={"delay_ms": 700, "jitter_ms": 500}),
+    "swarm without room": plays.swarm(limits={"stored_count": 4}, calm_seconds=0),
 }
 
 
