@@ -24,6 +24,7 @@ def swarm(**changes: Any) -> Scenario:
     """A swarm whose peers die, on links that lose datagrams; one of them joins late."""
     limits = {"epoch_ms": 1_000, "known": 2, **changes.pop("limits", {})}
     traffic = {"rate": 0.03, "ttl_seconds": changes.pop("ttl_seconds", 300)}
+    traffic["size"] = changes.pop("size", 100)
     peer = {"role": "peer", "disk_ms": 2, "limits": limits, "traffic": traffic}
     return scenario_of(
         {

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from generate.oracle import captured, fates
+from generate.oracle import captured, decoded, fates
 from sim import plays
 from wireloom.sim.captures import Captures
 from wireloom.sim.play import Play
 from wireloom.sim.scenario import Scenario
 from wireloom.sim.truth import COUNTS, TRUTH, save, truth
-from wireloom.wire.outcome import Fate
+from wireloom.wire.outcome import Direction, Fate
 
 PLAYED = {
     "hub": plays.hub(),
@@ -55,3 +55,17 @@ def test_the_truth_is_written_as_the_generator_writes_it(tmp_path: Path) -> None
     counts = json.loads((tmp_path / COUNTS).read_text())
     assert counts["captured"] == counts["frames"]["signalhub"] == len(captured(tmp_path))
     assert sum(counts["books"]["signalhub"].values()) == len(rows)
+
+
+def test_damaged_frames_and_parts_of_frames_are_counted_as_quarantined(tmp_path: Path) -> None:
+    links = {"delay_ms": 10, "corruption": 0.2}
+    play, horizon_ms = played(plays.swarm(links=links, size=1_600), 1, tmp_path)
+    save(play, tmp_path, horizon_ms)
+    counts = json.loads((tmp_path / COUNTS).read_text())
+    frames = captured(tmp_path)
+    read = {name: len(seen) for name, seen in decoded(frames).items()}
+    assert counts["frames"]["uep12"] == read["uep12"] < counts["captured"]
+    composed = sum(frame.direction is Direction.LOCAL for frame in frames)
+    assert counts["captured"] == len(frames)
+    assert counts["quarantine"]["uep12"] == len(frames) - read["uep12"]
+    assert composed == len({row.message_id for row in truth(play, horizon_ms)})

@@ -12,14 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from wireloom.registry import NAMES
+from wireloom.capture.frame import from_batch
+from wireloom.capture.reader import Damage, read
+from wireloom.registry import NAMES, protocol
 from wireloom.sim.ledger import Meant
 from wireloom.sim.parts import Part
 from wireloom.sim.play import Play
+from wireloom.wire.errors import WireError
 from wireloom.wire.outcome import Fate, Reason
 
 TRUTH: Final = "truth.jsonl"
 COUNTS: Final = "truth-counts.json"
+CAPTURES: Final = "captures"
 """The files of the generator's truth; a play's have the same form."""
 
 
@@ -57,7 +61,7 @@ def save(play: Play, folder: Path, horizon_ms: int) -> None:
     rows = truth(play, horizon_ms)
     with (folder / TRUTH).open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row._asdict()) + "\n" for row in rows)
-    counts = json.dumps(_counts(play, rows), indent=2)
+    counts = json.dumps(_counts(play, rows, folder), indent=2)
     (folder / COUNTS).write_text(f"{counts}\n", encoding="utf-8")
 
 
@@ -80,20 +84,42 @@ def _rows(message: Meant, parts: dict[str, Part], horizon_ms: int) -> Iterator[R
             yield Row(protocol, known_as, destination, state, None)
 
 
-def _counts(play: Play, rows: list[Row]) -> dict[str, object]:
+def _captured(play: Play, folder: Path) -> tuple[Counter[str], Counter[str]]:
+    """How many frames were captured, and how many of them do not decode, by protocol.
+
+    Only datagrams are damaged, or hold a part of a frame.
+    """
+    datagrams = {part.PROTOCOL for part in play.parts if part.machine.ports}
+    frames: Counter[str] = Counter()
+    unreadable: Counter[str] = Counter()
+    for batch in read(folder / CAPTURES):
+        if isinstance(batch, Damage):
+            continue
+        frames.update(batch.column("protocol").to_pylist())
+        for frame in from_batch(batch) if datagrams else ():
+            if frame.protocol in datagrams:
+                unreadable[frame.protocol] += not _decodes(frame.protocol, frame.raw)
+    return frames, unreadable
+
+
+def _decodes(name: str, raw: bytes) -> bool:
+    try:
+        protocol(name).codec.decode(raw)
+    except WireError:
+        return False
+    return True
+
+
+def _counts(play: Play, rows: list[Row], folder: Path) -> dict[str, object]:
     """Frames by protocol, the books, and how many messages there are."""
     books = {name: dict.fromkeys(Fate, 0) for name in NAMES}
     for row in rows:
         books[row.protocol][row.state] += 1
-    frames: Counter[str] = Counter()
-    for part in play.parts:
-        if part.machine.tap is not None:
-            counts = part.machine.counts
-            frames[part.PROTOCOL] += counts.received.total() + counts.sent.total()
+    frames, unreadable = _captured(play, folder)
     return {
         "captured": frames.total(),
-        "frames": {name: frames[name] for name in NAMES},
-        "quarantine": dict.fromkeys(NAMES, 0),
+        "frames": {name: frames[name] - unreadable[name] for name in NAMES},
+        "quarantine": {name: unreadable[name] for name in NAMES},
         "books": books,
         "messages": len({(row.protocol, row.message_id) for row in rows}),
     }
