@@ -44,6 +44,16 @@ def test_a_seed_gives_the_same_captures(tmp_path: Path) -> None:
     assert one == two
 
 
+def test_frames_of_a_swarm_name_it_and_its_epoch(tmp_path: Path) -> None:
+    with closing(Captures(tmp_path, 1)) as captures:
+        play = Play(plays.swarm(), 1, tap=captures.tap, flush=captures.flush)
+        play.run()
+    frames = [frame for batch in read(tmp_path) for frame in from_batch(batch)]
+    assert {frame.node for frame in frames} == {part.name for part in play.parts}
+    assert {(frame.swarm, frame.epoch_ms) for frame in frames} == {("swarm", 1_000)}
+    assert {frame.direction for frame in frames} == set(Direction)
+
+
 def test_captures_are_not_added_to_others(tmp_path: Path) -> None:
     played(tmp_path)
     with pytest.raises(FileExistsError, match="has captures already"):

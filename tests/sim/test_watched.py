@@ -6,7 +6,7 @@ from sim.actors import Caller
 from wireloom.sim.watched import Watched
 from wireloom.wire.ids import Ids
 from wireloom.wire.outcome import Outcome, Reason
-from wireloom.wire.session import Command, Compose, Conclude, FrameReceived, Send, Turn
+from wireloom.wire.session import Command, Compose, Conclude, FrameReceived, Send, Spread, Turn
 
 FINE = Conclude(Outcome.ACCEPTED)
 
@@ -71,3 +71,12 @@ def test_a_witness_hears_what_comes_in_and_what_is_composed_for_nobody() -> None
     watched.handle(FrameReceived(1, b"in"), Turn(Ids("x")))
     watched.handle(caller.asks(Compose(b"local", "ada"), Send(1, b"out")), Turn(Ids("x")))
     assert note.notes == [b"in" + Outcome.ACCEPTED.encode(), b"local"]
+
+
+def test_whoever_asks_is_told_what_is_sent_and_when_each_frame_once() -> None:
+    said: list[tuple[bytes, int]] = []
+    caller = Caller()
+    watched = Watched(caller, lambda _: None, says=lambda *one: said.append(one))
+    spread = Spread((1, 2, 3), (b"all", b"all", b"one"))
+    watched.handle(caller.asks(Send(1, b"to one"), spread), Turn(Ids("x"), 7))
+    assert said == [(b"to one", 7), (b"all", 7), (b"one", 7)]

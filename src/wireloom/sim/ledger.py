@@ -58,7 +58,8 @@ class Meant:
     """When it was delivered, by machine."""
 
     lost: set[str] = field(default_factory=set)
-    """The machines that have got it, as far as nodes can know, whatever their application has."""
+    """The machines that got it as far as nodes can know: it was accepted there, or under way to
+    them when their connection ended. Their application may never have it."""
 
 
 class Ledger:
