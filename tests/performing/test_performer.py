@@ -340,6 +340,24 @@ def test_the_capture_has_what_a_frame_was_read_as() -> None:
     assert rolls.rows.frames == [b"put together"]
 
 
+def test_the_capture_has_a_frame_in_parts_once_when_all_of_it_came_or_left() -> None:
+    rolls = Rolls()
+    stage = Stage(rolls)
+    stage.do(Conclude(Outcome.QUEUED, whole=b""), source=stage.pipes[0])
+    assert stage.meters.received[None, Outcome.QUEUED, None] == 1
+    stage.do(Send(1, b"one", whole=b""), Send(1, b"two", whole=b"onetwo"))
+    for raw, whole in ((b"one", b""), (b"two", b"onetwo")):
+        stage.do(Spread([1, 2], [raw, raw], whole=whole))
+        stage.do(Spread([1, 9], [raw, raw], whole=whole))  # nobody is on line 9
+        stage.do(Store("kept", raw.decode(), b""), Send(2, raw, whole=whole))
+    stage.performer.release(2, 0)
+    assert rolls.rows.frames == [b"onetwo"] * 5
+    stage.performer.begin()
+    for pipe in stage.pipes:
+        pipe.flush()
+    assert [len(pipe.writes[0]) for pipe in stage.pipes] == [6, 4]
+
+
 def test_what_is_composed_for_a_swarm_is_captured_as_its() -> None:
     rolls = Rolls()
     Stage(rolls).do(Compose(b"news", "tea", Swarm("tea", 1_000)))

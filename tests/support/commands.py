@@ -24,9 +24,9 @@ def singly(commands: Sequence[Command]) -> list[Command]:
     single: list[Command] = []
     for command in commands:
         if isinstance(command, Spread):
-            lines, raws, text, outcome = command.lines, command.raws, command.text, command.outcome
-            sends = zip(lines, raws, strict=True)
-            single += [Send(line, raw, text, outcome) for line, raw in sends]
+            more = command.text, command.outcome, command.whole
+            sends = zip(command.lines, command.raws, strict=True)
+            single += [Send(line, raw, *more) for line, raw in sends]
         else:
             single.append(command)
     return single

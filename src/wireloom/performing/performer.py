@@ -39,9 +39,9 @@ C = TypeVar("C", bound=Channel)
 Answer = tuple[Sequence[Command], Channel | None, bytes]
 """Commands; and if they answer a frame, where it came from, and its bytes."""
 
-STRANGER_CAPTURED: Final = 4 * 1024
+STRANGER_CAPTURED: Final = 12 * 1024
 """Bytes of a frame that are captured while the session does not know who sent it: whoever connects
-shall not fill the disk."""
+shall not fill the disk. What comes in datagrams fits: cut short, it would pass for another message."""
 
 MAX_TURN_BYTES: Final = 16 * 1024 * 1024
 """When frames and records have so many bytes, they leave before the next answer is performed: what
@@ -188,8 +188,9 @@ class Performer:
                     size += len(frame)
                     channel.put(frame, command.text)
                     sent.append(command.outcome)
-                    if rows is not None:
-                        rows.add(channel, SENT[command.outcome], frame)
+                    whole = command.whole
+                    if rows is not None and whole != b"":
+                        rows.add(channel, SENT[command.outcome], whole or frame)
                 elif type(command) is Conclude:
                     conclusion = conclusion or command
                 else:
@@ -198,8 +199,9 @@ class Performer:
                 conclusion = conclusion or UNCONCLUDED
                 sources.append(source)
                 concluded.append(conclusion)
-                if rows is not None:
-                    frame = raw if conclusion.whole is None else conclusion.whole
+                whole = conclusion.whole
+                if rows is not None and whole != b"":
+                    frame = whole or raw
                     shown = frame if source.is_admitted else frame[:STRANGER_CAPTURED]
                     rows.add(source, meaning_of(conclusion), shown)
             if size + self._size > MAX_TURN_BYTES:
@@ -279,14 +281,15 @@ class Performer:
         behind = self._waiting.channels
         if ticket or not reached or (behind and not behind.isdisjoint(reached)):
             for line, frame in zip(lines, frames, strict=True):
-                self._put(Send(line, frame, text, outcome), ticket)
+                self._put(Send(line, frame, text, outcome, spread.whole), ticket)
             return
         for channel, frame in zip(reached, frames, strict=True):
             channel.put(frame, text)
         self._size += sum(map(len, frames))
         self._counts.sent[outcome] += len(frames)
-        if self._tap is not None:
-            self._tap.rows.add_all(reached, SENT[outcome], frames)
+        if self._tap is not None and spread.whole != b"":
+            shown = frames if spread.whole is None else (spread.whole,) * len(frames)
+            self._tap.rows.add_all(reached, SENT[outcome], shown)
 
     def _reach(self, lines: Sequence[Line]) -> list[Channel]:
         """The connections of all these lines; none if somebody has gone."""
@@ -312,8 +315,8 @@ class Performer:
             return
         channel.put(command.raw, command.text)
         self._counts.sent[command.outcome] += 1
-        if self._tap is not None:
-            self._tap.rows.add(channel, SENT[command.outcome], command.raw)
+        if self._tap is not None and command.whole != b"":
+            self._tap.rows.add(channel, SENT[command.outcome], command.whole or command.raw)
         self._size += len(command.raw)
 
     def _hand_over(self, item: object, ticket: int) -> None:

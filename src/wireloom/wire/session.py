@@ -176,6 +176,10 @@ class Send(Struct, frozen=True, gc=False):
     outcome: Outcome | None = None
     """For the capture: what leaving means for the frame, where it means something."""
 
+    whole: bytes | None = None
+    """The frame that leaves in parts with this one as the last; empty for the parts before it. The
+    capture has this in its place, and nothing if it is empty."""
+
 
 class Spread(Struct, frozen=True, gc=False):
     """Many frames are to leave, one on each line: as many `Send`s, for less."""
@@ -188,6 +192,7 @@ class Spread(Struct, frozen=True, gc=False):
 
     text: bool = False
     outcome: Outcome | None = None
+    whole: bytes | None = None
 
 
 class Swarm(NamedTuple):
@@ -297,8 +302,9 @@ class Conclude(Struct, frozen=True, gc=False):
     """Which of the protocol's listed types it has, for the counters; None for any other."""
 
     whole: bytes | None = None
-    """What it was read as, if that is not its bytes: put together with earlier frames, unmasked.
-    The capture has this in its place."""
+    """What it was read as, if that is not its bytes: put together with earlier parts, unmasked;
+    empty for a part that others must complete. The capture has this in its place, and nothing if
+    it is empty."""
 
 
 UNCONCLUDED: Final = Conclude(Outcome.REJECTED, Reason.INTERNAL)

@@ -10,7 +10,7 @@ from wireloom.protocols.uep12.integrity import is_proof, msg_hash, work
 from wireloom.protocols.uep12.messages import Content, PullByHash
 from wireloom.protocols.uep12.packets import mask, split
 from wireloom.protocols.uep12.peer.requests import Received
-from wireloom.wire.session import FrameReceived, Spread, Store, Turn
+from wireloom.wire.session import FrameReceived, Send, Spread, Store, Turn
 
 
 def test_a_new_message_is_stored_then_relayed_once_to_all_but_its_sender() -> None:
@@ -211,6 +211,22 @@ def test_a_large_message_comes_and_leaves_in_fragments() -> None:
     stage.concludes("queued")
     stage.concludes("accepted")
     bob.gets(*split(large))
+
+
+def test_a_message_in_fragments_is_captured_once() -> None:
+    stage = Stage()
+    ada, _ = stage.meets("ada"), stage.meets("bob")
+    large = stage.content("x" * 2_000)
+    ada.says(large)
+    assert [one.whole for one in stage.conclusions] == [b"", large]
+    sent = [one.whole for one in stage.commands if isinstance(one, Send)]
+    assert sent == [b"", large]
+    first, last = split(large)
+    ada.says(PullByHash(msg_hashes=(msg_hash(large),)))
+    assert [(one.raw, one.whole) for one in stage.commands if isinstance(one, Send)] == [
+        (first, b""),
+        (last, large),
+    ]
 
 
 def test_fragments_that_do_not_come_are_forgotten() -> None:

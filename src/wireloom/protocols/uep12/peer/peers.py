@@ -5,7 +5,7 @@ came from it until it has proven by a round trip that it hears what is sent to i
 ticket of a pull (R19). What is told to all goes to those that have proven themselves.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from typing import Final
 
@@ -245,12 +245,23 @@ def tell(turn: Turn, peer: Peer, raw: bytes) -> bool:
     packets = split(raw)
     if not peer.grants(sum(map(len, packets))):
         return False
-    turn.commands += [Send(peer.line, packet) for packet in packets]
+    turn.commands += [Send(peer.line, one, whole=whole) for one, whole in _parts(packets, raw)]
     return True
 
 
 def relay(turn: Turn, lines: Sequence[Line], raw: bytes) -> None:
     """Sends a message to all these lines."""
     if lines:
-        for packet in split(raw):
-            turn.commands.append(Spread(lines, (packet,) * len(lines), outcome=Outcome.FORWARDED))
+        for one, whole in _parts(split(raw), raw):
+            packets = (one,) * len(lines)
+            turn.commands.append(Spread(lines, packets, outcome=Outcome.FORWARDED, whole=whole))
+
+
+def _parts(packets: Sequence[bytes], raw: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+    """Each packet that carries a message, and what the capture has in its place, if not itself."""
+    if len(packets) == 1:
+        yield raw, None
+        return
+    for packet in packets[:-1]:
+        yield packet, b""
+    yield packets[-1], raw

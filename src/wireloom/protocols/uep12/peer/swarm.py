@@ -71,7 +71,7 @@ _ACCEPTED: Final = Conclude(Outcome.ACCEPTED, None, None, _CONTENT)
 _DUPLICATE: Final = Conclude(Outcome.DUPLICATE, None, None, _CONTENT)
 _EXPIRED: Final = Conclude(Outcome.EXPIRED, None, None, _CONTENT)
 _FULL: Final = Conclude(Outcome.REJECTED, Reason.QUEUE_FULL, None, _CONTENT)
-_FRAGMENT: Final = Conclude(Outcome.QUEUED)
+_FRAGMENT: Final = Conclude(Outcome.QUEUED, whole=b"")
 _SHUNNED: Final = Conclude(Outcome.REJECTED, Reason.RATE_LIMITED)
 
 
