@@ -8,7 +8,7 @@ import pytest
 
 from live.clients.processes import run
 from live.parts import until
-from live.test_swarms import Node
+from live.peers import Node
 from wireloom.live.clients.errors import (
     AnswerTimeoutError,
     ClosedError,
