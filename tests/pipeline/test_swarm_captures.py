@@ -13,7 +13,6 @@ from live.parts import until
 from live.peers import EPOCH_MS, Node, play
 from support.corpus import fates
 from support.swarms import NOW_MS, content, hash_of
-from wireloom.capture.segment import segments
 from wireloom.lake import Lake
 from wireloom.live.links.connection import address_of
 from wireloom.pipeline.run import run
@@ -93,8 +92,8 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Told:
     captures.mkdir()
     play(told.tell, nodes)
     for folder in nodes.iterdir():
-        for segment in segments(folder / "captures"):
-            segment.path.rename(captures / segment.path.name)
+        for segment in (folder / "captures").glob("*.arrow"):
+            segment.rename(captures / segment.name)
     run(Started(spark), captures, TableStore(told.tables))
     return told
 
