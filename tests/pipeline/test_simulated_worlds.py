@@ -53,3 +53,7 @@ def test_the_books_balance(world: Path) -> None:
     assert sum(entry["sent"] for entry in found.values()) == len(truth(world))
     assert captured(lake)["captured"] == expected["captured"]
     assert captured(lake)["frames"] == sum(expected["frames"].values())
+
+
+def test_nodes_refuse_what_the_pipeline_refuses(world: Path) -> None:
+    assert Lake(world / "tables").rows("SELECT * FROM disagreements") == []

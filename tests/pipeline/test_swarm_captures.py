@@ -151,6 +151,10 @@ def test_only_what_is_no_message_is_in_quarantine(told: Told) -> None:
     assert row == {"raw": RUBBISH, "outcome": "rejected", "reason": "malformed"}
 
 
+def test_peers_refuse_what_the_pipeline_refuses(told: Told) -> None:
+    assert told.rows("SELECT * FROM disagreements") == []
+
+
 def test_a_message_in_fragments_is_seen_once_where_it_came_and_where_it_left(told: Told) -> None:
     rows = told.rows(
         "SELECT direction FROM frames WHERE node = ? AND message_id = ?",

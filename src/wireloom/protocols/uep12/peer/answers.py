@@ -14,7 +14,6 @@ from wireloom.protocols.uep12.messages import MessageList, PullByHash, PullByTim
 from wireloom.protocols.uep12.peer.flow import Flow, Stored
 from wireloom.protocols.uep12.peer.peers import Peer, State, tell
 from wireloom.protocols.uep12.peer.settings import PeerSettings
-from wireloom.wire.errors import MalformedError
 from wireloom.wire.outcome import Outcome, Reason
 from wireloom.wire.session import Conclude, Turn
 
@@ -49,13 +48,7 @@ class Answers:
         return Conclude(Outcome.ACCEPTED, None, None, name)
 
     def pull_by_time(self, turn: Turn, peer: Peer, pull: PullByTime) -> Conclude:
-        """Lists the messages of a range in their order, and sends them if they are few.
-
-        Raises:
-            MalformedError: If the range ends before it begins.
-        """
-        if pull.end_time < pull.start_time:
-            raise MalformedError("the range ends before it begins")
+        """Lists the messages of a range in their order, and sends them if they are few (R11)."""
         name = Opcode.PULL_BY_TIME.name
         room = self._room(peer)
         if room < 1:
