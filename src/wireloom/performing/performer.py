@@ -41,7 +41,8 @@ Answer = tuple[Sequence[Command], Channel | None, bytes]
 
 STRANGER_CAPTURED: Final = 12 * 1024
 """Bytes of a frame that are captured while the session does not know who sent it: whoever connects
-shall not fill the disk. What comes in datagrams fits: cut short, it would pass for another message."""
+shall not fill the disk. What comes in datagrams fits, since it would pass for another message if it
+were cut short."""
 
 MAX_TURN_BYTES: Final = 16 * 1024 * 1024
 """When frames and records have so many bytes, they leave before the next answer is performed: what

@@ -8,13 +8,12 @@ from collections.abc import Callable
 from typing import Final
 
 from wireloom.pipeline.transforms.evidence import rules
-from wireloom.pipeline.transforms.evidence.rows import Accountable, listed, quoted
+from wireloom.pipeline.transforms.evidence.rows import Accountable, quoted
 
 FAR_MS: Final = 2**62
 """A deadline that no capture passes: lifetimes from outside may be any number."""
 
-_RULES: Final = rules()
-_ACCOUNTABLE: Final = {name: one.accountable for name, one in _RULES.items()}
+_ACCOUNTABLE: Final = {name: one.accountable for name, one in rules().items()}
 
 
 def _any(condition: Callable[[Accountable], str | None]) -> str:
@@ -76,13 +75,6 @@ _FIRST: Final = (
 """What a message's first sighting says of it."""
 
 _COMPOSED: Final = "case direction when 'local' then 0 when 'out' then 1 else 2 end"
-_COMPOSER: Final = """
-    if(exists(heard, one -> one.node = composed.node and one.captured_at <= composed.captured_at)
-       and composed.rank > 0, null, composed.node)"""
-"""The node that composed a message. In a swarm all pass on what they hear, so none of those whose
-captures there are need have composed it."""
-
-_IN_SWARMS: Final = listed(*(name for name, one in _RULES.items() if one.swarms))
 _OWN: Final = f"auth <> 'invalid' and message_id is not null and ({HAS_FATE})"
 _SWARMS: Final = "if(unnamed_swarm, array_append(swarms, cast(null as string)), swarms)"
 
@@ -99,13 +91,11 @@ grouped as (
            max(if(mine, hops, null)) as hops,
            count_if(mine) as copies,
            collect_list(if(mine and direction = 'out', node, null)) as sent_by,
-           collect_list(if(mine and direction = 'in' and protocol in ({_IN_SWARMS}),
-                           struct(captured_at, node), null)) as heard,
            {_GATHERED}
     from related group by protocol, about),
 owed as (
     select *, {", ".join(f"first.{name}" for name in _FIRST)},
-           first.captured_at as sent_at, {_COMPOSER} as composer
+           first.captured_at as sent_at, composed.node as composer
     from grouped where first is not null),
 swarms as (
     select of_protocol, in_swarm, collect_set(node) as members

@@ -29,16 +29,6 @@ def test_each_node_of_the_swarm_but_the_composer_speaks_for_itself(spark: SparkS
     assert {row["deadline"].timestamp() * 1000 for row in found} == {NOW_MS + 3 * EPOCH_MS}
 
 
-def test_who_passes_on_what_came_from_elsewhere_did_not_compose_it(spark: SparkSession) -> None:
-    frames = [
-        sighting(TEA, "a", outcome=Outcome.ACCEPTED, at=1),
-        sighting(TEA, "a", "out", Outcome.FORWARDED, at=1),
-        sighting(TEA, "b", outcome=Outcome.EXPIRED, at=2),
-    ]
-    found = {row["destination"]: row["state"] for row in all_decided(spark, frames)}
-    assert found == {"a": "delivered", "b": "expired"}
-
-
 def test_who_hears_back_what_it_sent_first_composed_it(spark: SparkSession) -> None:
     frames = [
         sighting(TEA, "a", "out", None),

@@ -247,8 +247,8 @@ class Accountable:
 
     destinations: Term
     """An array, one row of `fates` for each. It sees the common columns of the message's first
-    sighting, `composer` (the node that made it, null if none did), `members` (the nodes of its
-    swarm), and what `gathered` gives, as `protocol.name`."""
+    sighting, `composer` (the node that made it), `members` (the nodes of its swarm), and what
+    `gathered` gives, as `protocol.name`."""
 
     deadline: Term
     """In ms since 1970. It sees what `destinations` sees, but for `composer` and `members`."""

@@ -20,7 +20,7 @@ RULES: Final = Rules(
         when=_CONTENT,
         words="CONTENT",
         destinations=Term(
-            "filter(coalesce(members, array()), member -> not member <=> composer)",
+            "filter(coalesce(members, array()), member -> member <> composer)",
             "each node that took part in the swarm, but for the one that composed it",
         ),
         deadline=created_plus(
