@@ -56,7 +56,7 @@ def test_a_store_that_does_not_answer_is_told_in_one_sentence(faults: Faults, bu
     assert f"{bucket}/lake cannot be reached: " in result.stderr
 
 
-CREATING = {"capture import", "generate", "serve"}
+CREATING = {"capture import", "generate", "serve", "simulate play", "simulate sweep"}
 """Commands that make the folder."""
 
 NEEDED = {"capture prune": ["--max-bytes=1000"], "sql": ["select 1"], "trace": ["ab"]}

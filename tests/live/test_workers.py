@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Hashable
@@ -12,24 +11,10 @@ from time import monotonic, sleep
 import pytest
 import uvloop
 
+from live.jobs import deadly, deadly_at_once, endless, third
 from live.parts import until
 from wireloom.live.workers import Workers
 from wireloom.wire.session import Compute
-
-
-def third(part: int) -> int | None:
-    return os.getpid() if part == 2 else None
-
-
-def endless(part: int) -> None:
-    sleep(0.005)
-
-
-def deadly(part: int) -> int:
-    if not Path(os.environ["WORKERS_TEST_MARK"]).exists():
-        Path(os.environ["WORKERS_TEST_MARK"]).touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return 7
 
 
 def work(test: Callable[[Workers, dict[Hashable, object]], Awaitable[None]]) -> None:
@@ -86,7 +71,7 @@ def test_a_part_whose_process_died_is_done_again(tmp_path: Path, monkeypatch: ob
 SCRIPT = """
 import asyncio, os, sys
 sys.path[:0] = [{tests!r}]
-from live.test_workers import endless
+from live.jobs import endless
 from wireloom.live.workers import Workers
 from wireloom.wire.session import Compute
 
@@ -130,7 +115,3 @@ def test_where_no_process_can_start_a_thread_has_to_do(monkeypatch: pytest.Monke
 
     monkeypatch.setattr("wireloom.live.workers.prepare", deadly_at_once)
     work(test)
-
-
-def deadly_at_once() -> None:
-    os._exit(1)
