@@ -159,6 +159,19 @@ def test_a_light_one_starts_sooner_and_a_full_one_has_more_memory(
     assert pages == ["1m", "1m", None]
 
 
+@pytest.mark.parametrize("style", Style)
+def test_a_collector_that_the_environment_names_is_the_only_one(
+    monkeypatch: pytest.MonkeyPatch, style: Style
+) -> None:
+    def options() -> str:
+        return made._styled("yarn", style, archives=False)["spark.driver.extraJavaOptions"]
+
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xss2m")
+    assert options().count("GC") == 1
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xss2m -XX:+UseZGC")
+    assert "GC" not in options()
+
+
 def test_only_a_driver_on_this_machine_has_an_archive_of_classes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

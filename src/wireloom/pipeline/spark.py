@@ -6,6 +6,7 @@ is Spark as it is on a cluster. All run the same transforms.
 """
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -81,11 +82,18 @@ class Style(Enum):
 
 
 _MEMORY: Final = {Style.LIGHT: "1g", Style.STEADY: "2g", Style.FULL: "4g"}
-_OPTIONS: Final = {
-    Style.LIGHT: "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m",
-    Style.STEADY: "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=320m",
-    Style.FULL: "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=320m",
+_COLLECTORS: Final = {
+    Style.LIGHT: "-XX:+UseSerialGC",
+    Style.STEADY: "-XX:+UseParallelGC",
+    Style.FULL: "-XX:+UseParallelGC",
 }
+_OPTIONS: Final = {
+    Style.LIGHT: "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m",
+    Style.STEADY: "-XX:ReservedCodeCacheSize=320m",
+    Style.FULL: "-XX:ReservedCodeCacheSize=320m",
+}
+_OF_ENVIRONMENT: Final = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+"""Where Java finds further options."""
 
 
 class JavaMissingError(RuntimeError):
@@ -213,6 +221,8 @@ def java() -> Path | None:
 def _styled(master: str | None, style: Style, *, archives: bool) -> dict[str, str]:
     """The settings that depend on the style and on where Spark runs."""
     options = [f"-Dlog4j2.configurationFile=file:{LOGGING}", _OPTIONS[style]]
+    if not _has_collector():
+        options.append(_COLLECTORS[style])
     found = {"spark.driver.memory": _MEMORY[style]}
     if is_local(master):
         found |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -222,6 +232,12 @@ def _styled(master: str | None, style: Style, *, archives: bool) -> dict[str, st
     if style is Style.LIGHT:
         found |= FOR_FEW
     return {**found, "spark.driver.extraJavaOptions": " ".join(options)}
+
+
+def _has_collector() -> bool:
+    """Whether the environment names a garbage collector; Java does not start with two."""
+    given = " ".join(os.environ.get(name, "") for name in _OF_ENVIRONMENT)
+    return re.search(r"-XX:\+Use\w*GC\b", given) is not None
 
 
 @cache
