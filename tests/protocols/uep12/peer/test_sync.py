@@ -80,8 +80,20 @@ def test_a_list_without_an_open_ticket_is_ignored() -> None:
     stage.concludes("accepted")
     stage.counts(proven_peers=1)
     ada.lists(pull, listed)
-    stage.concludes("rejected", "unauthenticated")
+    stage.concludes("duplicate")
     stage.counts(missing=0)
+
+
+def test_an_answer_that_comes_late_or_again_and_again_is_no_rubbish() -> None:
+    stage = Stage()
+    ada = stage.meets("ada")
+    stage.passes(SETTINGS.refresh_ms)
+    pull = ada.is_asked()
+    stage.passes(SETTINGS.ticket_ms)
+    for _ in range(2 * SETTINGS.rubbish_count):
+        ada.lists(pull, stage.content("late"))
+        stage.concludes("duplicate")
+    stage.counts(shunned=0, missing=0)
 
 
 def test_a_proof_is_told_once_and_ends_what_holds_for_strangers() -> None:

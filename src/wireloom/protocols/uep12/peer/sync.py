@@ -38,6 +38,8 @@ FEW_OWED: Final = 64
 
 _LISTED: Final = Opcode.MESSAGE_LIST.name
 TAKEN: Final = Conclude(Outcome.ACCEPTED, None, None, _LISTED)
+LATE: Final = Conclude(Outcome.DUPLICATE, None, None, _LISTED)
+"""An honest answer that comes again, or after its time."""
 
 
 def tickets(secret: bytes, ids: Ids) -> Callable[[], bytes]:
@@ -83,12 +85,15 @@ class Sync:
         """Takes the answer to a pull: the peer has proven itself, and tells what it has.
 
         Raises:
-            UnauthenticatedError: If its ticket is not that of a pull that is open.
+            UnauthenticatedError: If its ticket was never given to the peer.
         """
         sweep, now_ms = peer.sweep, turn.now_ms
-        if sweep.ticket is None or message.ticket != sweep.ticket:
+        if message.ticket != sweep.ticket:
+            if message.ticket in sweep.spent:
+                return LATE
             raise UnauthenticatedError("nobody was asked with this ticket")
-        sweep.ticket, sweep.tries, sweep.vain_count = None, 0, 0
+        sweep.spend()
+        sweep.tries = sweep.vain_count = 0
         if self._peers.prove(peer):
             turn.commands.append(Admit(peer.line))
             turn.commands.append(Deliver(Met(self._membership.name, peer.address)))
@@ -115,7 +120,7 @@ class Sync:
         sweep = peer.sweep
         sweep.owed = 0
         if sweep.ticket is not None:
-            sweep.ticket = None
+            sweep.spend()
             sweep.tries += 1
             if sweep.tries >= MAX_TRIES or (peer.state is State.STRANGER and peer.dial is None):
                 self._fail(turn, peer)
