@@ -35,6 +35,7 @@ from wireloom.wire.session import (
     Conclude,
     Deliver,
     Line,
+    Store,
     Turn,
     WakeAt,
 )
@@ -45,6 +46,8 @@ PURGE_COUNT: Final = 4_096
 """Messages that are forgotten in one turn."""
 
 PURGE_AGAIN_MS: Final = 5
+UNSURE_MS: Final = 60_000
+"""For so long a record may be on its way to the disk."""
 
 OWN: Final = "own"
 """Whose share is taken by what this node writes itself."""
@@ -96,6 +99,8 @@ class Swarm:
         self.composer = Composer(settings, membership, self.flow)
         self.confirmations = Confirmations(settings, membership.link, self.flow, self.peers)
         self._answers = Answers(settings, self.flow)
+        self._latest: tuple[int, Store] | None = None
+        """The latest record, and when it was stored."""
         self._datagrams: dict[bool, Datagrams] = {True: Datagrams(), False: Datagrams()}
         """Fragments of those who have proven themselves, and of strangers: one cannot take the
         room of the other."""
@@ -118,6 +123,8 @@ class Swarm:
     def purge(self, turn: Turn) -> None:
         """Forgets what has expired."""
         gone = self.flow.purge(turn.now_ms, PURGE_COUNT)
+        if gone:
+            self._latest = None
         turn.commands += [forgotten(self.membership.name, one) for one in gone]
         is_more = len(gone) == PURGE_COUNT
         if not is_more:
@@ -190,8 +197,10 @@ class Swarm:
     def _answer(self, turn: Turn, peer: Peer, message: Message) -> Conclude:
         match message:
             case PullByHash():
+                self._hold_until_kept(turn)
                 return self._answers.pull_by_hash(turn, peer, message)
             case PullByTime():
+                self._hold_until_kept(turn)
                 return self._answers.pull_by_time(turn, peer, message)
             case MessageList():
                 conclusion = self.sync.listed(turn, peer, message)
@@ -226,6 +235,14 @@ class Swarm:
         relay(turn, self.peers.others(peer.line), raw)
         return _ACCEPTED
 
+    def _hold_until_kept(self, turn: Turn) -> None:
+        """Has what is sent in this turn wait for the disk: an answer tells that a message is kept.
+
+        What is put behind the latest record is kept after all records before it.
+        """
+        if self._latest is not None and turn.now_ms - self._latest[0] <= UNSURE_MS:
+            turn.commands.append(self._latest[1])
+
     def _check_parents(self, message: Content, now_ms: int) -> None:
         """Refuses a message that is not younger than one that it refers to."""
         for reference in message.references:
@@ -237,7 +254,8 @@ class Swarm:
         """Stores a message and tells the application."""
         referrers = self._settle(turn, hashed)
         self._keep(message, raw, hashed, owner, referrers=referrers)
-        turn.commands.append(stored(self.membership.name, hashed, owner, raw))
+        self._latest = turn.now_ms, stored(self.membership.name, hashed, owner, raw)
+        turn.commands.append(self._latest[1])
         turn.commands.append(Deliver(Received(self.membership.name, hashed, message)))
 
     def _settle(self, turn: Turn, hashed: bytes) -> int:
