@@ -12,7 +12,7 @@ from wireloom.protocols.uep12.peer.answers import Answers
 from wireloom.protocols.uep12.peer.flow import Flow, Stored
 from wireloom.protocols.uep12.peer.peers import Peer, Step
 from wireloom.wire.ids import Ids
-from wireloom.wire.session import Opened, Send, Turn
+from wireloom.wire.session import Opened, Send, Store, Turn
 
 ALL = PullByTime(ticket=b"tick", start_time=0, end_time=START_MS + 60_000)
 
@@ -124,3 +124,14 @@ def test_windows_follow_each_other_until_all_is_listed_in_order(
         start = listed.end_time + 1
     expected = sorted(range(len(times)), key=lambda number: (times[number], number))
     assert told == [b"%08d" % number for number in expected]
+
+
+def test_an_answer_waits_for_the_disk_as_long_as_the_message_may_be_on_its_way() -> None:
+    stage = Stage()
+    ada = stage.meets("ada")
+    raw = stage.content("new")
+    stage.meets("bob").says(raw)
+    stage.commands.clear()
+    ada.says(PullByHash(msg_hashes=(msg_hash(raw),)))
+    kinds = [type(one) for one in stage.commands]
+    assert kinds.index(Store) < kinds.index(Send)
