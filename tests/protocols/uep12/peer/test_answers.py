@@ -131,7 +131,6 @@ def test_an_answer_waits_for_the_disk_as_long_as_the_message_may_be_on_its_way()
     ada = stage.meets("ada")
     raw = stage.content("new")
     stage.meets("bob").says(raw)
-    stage.commands.clear()
     ada.says(PullByHash(msg_hashes=(msg_hash(raw),)))
     kinds = [type(one) for one in stage.commands]
     assert kinds.index(Store) < kinds.index(Send)
