@@ -109,7 +109,7 @@ class DeltaLog:
             return None
         return known[name].table
 
-    def _is_fresh(self, name: str, opened: "Opened", now: float) -> bool:
+    def _is_fresh(self, name: str, opened: Opened, now: float) -> bool:
         """Whether a table need not be looked at again."""
         if self._files.is_remote:
             return now < opened.at + FRESH_SECONDS

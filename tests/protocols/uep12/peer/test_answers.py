@@ -104,7 +104,7 @@ def test_windows_follow_each_other_until_all_is_listed_in_order(
             b"", timestamp=at, expires_ms=10_000, is_pushed_only=False, owner="", referrers=0
         )
         flow.add(b"%08d" % number, one, ())
-    answers = Answers(SETTINGS, flow)
+    answers = Answers(SETTINGS, flow, lambda _: None)
     peer = Peer(Opened(1, "192.0.2.1:1"), SETTINGS)
     peer.advance(Step.PROVE)
     told: list[bytes] = []
@@ -132,5 +132,16 @@ def test_an_answer_waits_for_the_disk_as_long_as_the_message_may_be_on_its_way()
     raw = stage.content("new")
     stage.meets("bob").says(raw)
     ada.says(PullByHash(msg_hashes=(msg_hash(raw),)))
+    kinds = [type(one) for one in stage.commands]
+    assert kinds.index(Store) < kinds.index(Send)
+
+
+def test_a_question_that_waited_for_a_proof_is_answered_from_the_disk_too() -> None:
+    stage = Stage()
+    ada = stage.stranger("ada")
+    ada.says(PullByTime(ticket=b"mine", start_time=0, end_time=stage.now_ms + 1_000))
+    pull = ada.is_asked()
+    stage.meets("bob").says(stage.content("new"))
+    ada.lists(pull)
     kinds = [type(one) for one in stage.commands]
     assert kinds.index(Store) < kinds.index(Send)

@@ -4,7 +4,7 @@ No answer to an address that has proven nothing is larger than what came from it
 pull by time ends with a list, so that who asks knows how much of the range was told (R18).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
@@ -32,11 +32,13 @@ class Answers:
     Args:
         settings: The peer's.
         flow: What there is.
+        hold: Has what is sent in a turn wait until all that is stored is on disk.
     """
 
-    def __init__(self, settings: PeerSettings, flow: Flow) -> None:
+    def __init__(self, settings: PeerSettings, flow: Flow, hold: Callable[[Turn], None]) -> None:
         self._settings = settings
         self._flow = flow
+        self._hold = hold
 
     def pull_by_hash(self, turn: Turn, peer: Peer, pull: PullByHash) -> Conclude:
         """Sends the messages that are asked for, as far as they are here and may be sent."""
@@ -93,7 +95,12 @@ class Answers:
                 yield msg_hash, stored
 
     def _tell_all(self, turn: Turn, peer: Peer, found: Found) -> int:
-        """Sends messages while a peer may get more; gives how many."""
+        """Sends messages while a peer may get more; gives how many.
+
+        Who gets one takes it for kept, so it does not leave before it is on disk.
+        """
+        if found:
+            self._hold(turn)
         for number, (_, stored) in enumerate(found):
             is_much = peer.asked.take(turn.now_ms, len(stored.raw)) > 0
             if is_much or not tell(turn, peer, stored.raw):

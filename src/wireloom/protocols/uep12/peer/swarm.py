@@ -98,7 +98,7 @@ class Swarm:
         self.sync = Sync(settings, membership, self.peers, self.pulls, ticket)
         self.composer = Composer(settings, membership, self.flow)
         self.confirmations = Confirmations(settings, membership.link, self.flow, self.peers)
-        self._answers = Answers(settings, self.flow)
+        self._answers = Answers(settings, self.flow, self._hold_until_kept)
         self._latest: tuple[int, Store] | None = None
         """The latest record, and when it was stored."""
         self._datagrams: dict[bool, Datagrams] = {True: Datagrams(), False: Datagrams()}
@@ -197,10 +197,8 @@ class Swarm:
     def _answer(self, turn: Turn, peer: Peer, message: Message) -> Conclude:
         match message:
             case PullByHash():
-                self._hold_until_kept(turn)
                 return self._answers.pull_by_hash(turn, peer, message)
             case PullByTime():
-                self._hold_until_kept(turn)
                 return self._answers.pull_by_time(turn, peer, message)
             case MessageList():
                 conclusion = self.sync.listed(turn, peer, message)
@@ -236,9 +234,9 @@ class Swarm:
         return _ACCEPTED
 
     def _hold_until_kept(self, turn: Turn) -> None:
-        """Has what is sent in this turn wait for the disk: an answer tells that a message is kept.
+        """Has what is sent in this turn wait until all that is stored is on disk.
 
-        What is put behind the latest record is kept after all records before it.
+        The latest record is put again: what waits for it waits for all records before it.
         """
         if self._latest is not None and turn.now_ms - self._latest[0] <= UNSURE_MS:
             turn.commands.append(self._latest[1])
