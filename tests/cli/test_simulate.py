@@ -6,16 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.test_completion import asked
-from sim import plays
 from wireloom.cli.main import wireloom
-from wireloom.sim.scenario import text_of
-
-
-@pytest.fixture
-def scenario(tmp_path: Path) -> Path:
-    path = tmp_path / "hub.toml"
-    path.write_text(text_of(plays.hub()))
-    return path
 
 
 def run(*words: object) -> Result:

@@ -5,18 +5,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sim import plays
 from sim.test_invariants import hub_hands_over_twice
 from wireloom.capture.segment import segments
 from wireloom.cli.main import wireloom
-from wireloom.sim.scenario import load, text_of
-
-
-@pytest.fixture
-def scenario(tmp_path: Path) -> Path:
-    path = tmp_path / "hub.toml"
-    path.write_text(text_of(plays.hub()))
-    return path
+from wireloom.sim.scenario import load
 
 
 def run(*words: object) -> Result:

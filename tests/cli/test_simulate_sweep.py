@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sim import plays
 from wireloom.cli.main import wireloom
 from wireloom.cli.simulate_sweep import needed
 from wireloom.lake import Lake
 from wireloom.sim.play import Play
-from wireloom.sim.scenario import load, text_of
+from wireloom.sim.scenario import load
 from wireloom.sim.sweep import swept as planned
 
 SCRIPT = [sys.executable, "-c", "from wireloom.cli.main import main; main()", "simulate"]
@@ -33,13 +32,6 @@ def twice(self, *args):
 Delivery._hand_over = twice
 """
 """Has every Python process, and so the workers, run a hub that hands over twice."""
-
-
-@pytest.fixture
-def scenario(tmp_path: Path) -> Path:
-    path = tmp_path / "hub.toml"
-    path.write_text(text_of(plays.hub()))
-    return path
 
 
 def run(*words: object) -> Result:
